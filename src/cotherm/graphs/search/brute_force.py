@@ -34,22 +34,16 @@ Look = Callable[[Ints], tuple[Ints, Floats]]
 _process = os.getpid()
 
 
-def pays(points: Points, queries: Points, k: int) -> bool:
-    """Whether scikit-learn is quicker: the points are dense and many, and few neighbors are asked for.
+def pays(points: Points, queries: Points, k: int, engine: Engine | None = None) -> bool:
+    """Whether scikit-learn, or the engine, is quicker: the points are dense and many, and few neighbors are asked for.
 
     Never in the child of a fork: it would hang in OpenMP, by which scikit-learn computes, if its parent had used it.
     """
-    many = points.count * queries.count >= limits.SKLEARN_PAIRS
-    return many and _are_few(points, k) and os.getpid() == _process
-
-
-def pays_on(engine: Engine, points: Points, k: int) -> bool:
-    """Whether the engine should compare all pairs: the points are dense, and the engine says that it pays."""
-    return _are_few(points, k) and engine.compares(points.count, _sought(k))
-
-
-def _are_few(points: Points, k: int) -> bool:
-    return isinstance(points.rows, np.ndarray) and 8 * k <= points.count
+    if not isinstance(points.rows, np.ndarray) or 8 * k > points.count:
+        return False
+    if engine is not None:
+        return engine.compares(points.count, _sought(k))
+    return points.count * queries.count >= limits.SKLEARN_PAIRS and os.getpid() == _process
 
 
 def _sought(k: int) -> int:

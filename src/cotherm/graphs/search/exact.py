@@ -38,7 +38,7 @@ def nearest(points: Points, k: int, engine: Engine | None) -> tuple[Ints, Floats
 
 def runs_on(engine: Engine | None, points: Points, k: int) -> bool:
     """Whether the engine compares all pairs; otherwise the processor searches, and finds the same."""
-    return engine is not None and not few_dimensions(points) and brute_force.pays_on(engine, points, k)
+    return engine is not None and not few_dimensions(points) and brute_force.pays(points, points, k, engine)
 
 
 def nearest_to(points: Points, queries: Points, k: int, *, own: Ints | None = None) -> tuple[Ints, Floats]:
@@ -49,19 +49,14 @@ def nearest_to(points: Points, queries: Points, k: int, *, own: Ints | None = No
     if few_dimensions(points):
         # One more than needed: a point finds itself, unless more than k copies come before it.
         sought = np.arange(1, min(k + 1, points.count) + 1)
-        found = _by_tree(cKDTree(_dense(points)), _dense(queries), sought)
+        tree, rows = cKDTree(_dense(points)), _dense(queries)
+        found = np.empty((len(rows), len(sought)), dtype=np.int64)
+        starts = range(0, len(rows), _AT_ONCE)
+        for start in track(starts, total=len(starts), label="neighbors"):
+            part = slice(start, start + _AT_ONCE)
+            found[part] = tree.query(rows[part], k=sought, workers=-1)[1]
         return best(points, queries, found, k, own)
     return _by_all_pairs(points, queries, k, own)
-
-
-def _by_tree(tree: cKDTree, queries: Floats, sought: Ints) -> Ints:
-    """The points whose ranks among the nearest are ``sought``; queries go in batches, to report progress."""
-    found = np.empty((len(queries), len(sought)), dtype=np.int64)
-    starts = range(0, len(queries), _AT_ONCE)
-    for start in track(starts, total=len(starts), label="neighbors"):
-        part = slice(start, start + _AT_ONCE)
-        found[part] = tree.query(queries[part], k=sought, workers=-1)[1]
-    return found
 
 
 def nearest_rows(X: Floats, Y: Floats, k: int) -> tuple[Ints, Floats]:

@@ -59,14 +59,6 @@ def staged(ranks: Ranks, path: str | os.PathLike[str], *, overwrite: bool = Fals
         raise
 
 
-def write_file(path: Path, data: bytes) -> None:
-    """A new file with some bytes, which are on the disk when this returns."""
-    with atomic.writing(path), path.open("xb") as file:
-        file.write(data)
-        file.flush()
-        atomic.synchronize(file.fileno())
-
-
 def require_free_directory(path: str | os.PathLike[str], *, overwrite: bool, advice: str = OVERWRITE) -> Path:
     """The path where a directory of this name would be; refuses paths that cannot be its target."""
     place = atomic.as_path(path)

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from cotherm import memory, validation
 from cotherm.arrays import Floats, Ints
 from cotherm.errors import CothermError
-from cotherm.graphs.sharded.staging import SCRATCH, write_file
+from cotherm.graphs.sharded.staging import SCRATCH
 from cotherm.graphs.sharded.store import COLUMNS, EXTRAS, FILE, GraphPart, Header, ShardedGraph, file_name, render
 from cotherm.io import array_file, atomic
 from cotherm.progress import track
@@ -264,7 +264,7 @@ def _write_header(ranks: Ranks, folder: Path, header: Header) -> Header:
     header = replace(header, files={name: told for some in ranks.gather(header.files) for name, told in some.items()})
     with together(ranks):
         if ranks.rank == 0:
-            write_file(folder / FILE, render(header))
+            atomic.save(folder / FILE, render(header), overwrite=False)
     return header
 
 
