@@ -23,7 +23,7 @@ from cotherm.graphs.sharded.staging import SCRATCH, staged
 from cotherm.graphs.sharded.store import EXTRAS, MOST_SHARDS, ShardedGraph, even_cuts
 from cotherm.graphs.sharded.writing import EDGE, Records, ShardWriter, dealt, repeated
 from cotherm.graphs.sharded.writing import edges as as_records
-from cotherm.graphs.validation import checked_name
+from cotherm.graphs.validation import EACH_ONCE, checked_name
 from cotherm.io import array_file, atomic
 from cotherm.io.array_file import ArrayFile
 from cotherm.io.atomic import unpack
@@ -116,14 +116,8 @@ def shard_graph(
     require_equal(ranks, "parts", (parts, order, str(path)))
     with staged(ranks, path, overwrite=overwrite) as folder:
         edges = from_first(ranks, lambda: _opened(given, folder / SCRATCH))
-        _write(
-            ranks,
-            edges,
-            folder,
-            parts,
-            order,
-            name or edges.name or (None if isinstance(given, Graph) else stem_of(given)),
-        )
+        name = name or edges.name or (None if isinstance(given, Graph) else stem_of(given))
+        _write(ranks, edges, folder, parts, order, name)
     return ShardedGraph.open(path)
 
 
@@ -155,6 +149,8 @@ def _opened(given: Graph | Path, scratch: Path) -> _Source:
         try:
             return _Source(*_parsed(given, place), where, place, {})
         except CothermError as error:
+            if error.argument == str(place):  # the disk, not the text
+                raise
             place.unlink(missing_ok=True)
             graph = _whole_text(given, error.given)
     with atomic.writing(place), place.open("xb") as file:
@@ -243,12 +239,8 @@ def _write(ranks: Ranks, edges: _Source, folder: Path, parts: int | None, order:
         again = repeated(records)
         if again.any():
             i, j, _ = records[int(np.argmax(again))]
-            raise CothermError(
-                edges.where,
-                f"vertices {i} and {j} joined more than once ({int(again.sum())} repeated edges in this shard)",
-                "every pair of vertices at most once",
-                "Add up or choose among the repeated weights first.",
-            )
+            given = f"vertices {i} and {j} joined more than once ({int(again.sum())} repeated edges in this shard)"
+            raise CothermError(edges.where, given, EACH_ONCE, "Add up or choose among the repeated weights first.")
         return records
 
     order = "given" if sequence is None else "partition"

@@ -25,7 +25,7 @@ EDGE = np.dtype([("i", "<i4"), ("j", "<i4"), ("w", "<f8")])
 # A mirror: ``e`` is the number of the edge, at first within the shard that owns it.
 _MIRROR = np.dtype([("i", "<i4"), ("j", "<i4"), ("e", "<i8")])
 # Bytes held in memory, over all buckets, before they are written.
-_WAITING = 2**23
+_WAITING = 2**22
 # Rows read together where some of them are chosen.
 _ROWS_AT_ONCE = 2**18
 # Rows of a row group, which is read as a whole.
@@ -132,6 +132,7 @@ class ShardWriter:
                 records = np.empty(len(away), _MIRROR)
                 records["i"], records["j"], records["e"] = own["i"][away], own["j"][away], away
                 cut.add(records["j"], records)
+                del own, away, records  # before the next shard is sorted
             cut.flush()
         owned = ranks.sum(owned)
         first = np.concatenate([[0], np.cumsum(owned)])

@@ -28,7 +28,7 @@ from cotherm.progress import track
 from cotherm.ranks import Ranks, from_first, together
 
 # Numbers of points read together, and of those sampled.
-_NUMBERS_AT_ONCE = 2**19
+_NUMBERS_AT_ONCE = 2**18
 _SAMPLED_NUMBERS = 2**20
 _SAMPLED_POINTS = 2**16
 

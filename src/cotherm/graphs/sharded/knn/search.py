@@ -52,11 +52,8 @@ class BlockSearch:
         queries = self._block(block)[0].take(own)
         found = self._within(block, queries, own)
         rows = np.asarray(queries.rows)
-        probed = (
-            None
-            if probes is None
-            else exact.nearest_rows(rows, self._layout.center, min(probes, self._layout.blocks))[0]
-        )
+        count = min(probes or 0, self._layout.blocks)
+        probed = exact.nearest_rows(rows, self._layout.center, count)[0] if count else None
         least = self._layout.least_to_blocks(block)
         for other in np.argsort(least, kind="stable").tolist():
             if other == block:
