@@ -122,6 +122,7 @@ class Graph(Frozen):
     """
 
     __slots__ = ("coordinates", "i", "j", "labels", "n", "name", "vertex_names", "w")
+    _remedy = "replace() gives a changed copy"
 
     n: int
     i: Indices

@@ -32,9 +32,10 @@ class Frozen:
     """What a class of checked fields does, all of them in slots: they stay, and two objects are equal if they are."""
 
     __slots__: tuple[str, ...] = ()
+    _remedy = "make another one"
 
     def __setattr__(self, field: str, value: object) -> None:
-        raise AttributeError(f"{type(self).__name__} is frozen: {field} cannot be set; make another one")
+        raise AttributeError(f"{type(self).__name__} is frozen: {field} cannot be set; {self._remedy}")
 
     def __delattr__(self, field: str) -> None:
         raise AttributeError(f"{type(self).__name__} is frozen: {field} cannot be deleted")
@@ -144,9 +145,11 @@ def names_of_rows(X: Any, argument: str = "X") -> NDArray[Any] | None:
     if names.ndim != 1 or np.array_equal(names, np.arange(len(names))):
         return None
     advice = f"{argument}.reset_index(drop=True)."
-    kinds = sorted({type(one).__name__ for one in names}) if names.dtype.kind == "O" else [str(names.dtype)]
-    if names.dtype.kind not in "iuUO" or (names.dtype.kind == "O" and kinds != ["str"]):
-        given = f"an index of {', '.join(kinds)}"
+    strange = (
+        sorted({type(one).__name__ for one in names if not isinstance(one, str)}) if names.dtype.kind == "O" else []
+    )
+    if strange or names.dtype.kind not in "iuUO":
+        given = f"an index of {', '.join(strange) or names.dtype}"
         raise CothermError(argument, given, "an index of strings or integers", advice)
     if len(np.unique(names.astype(str))) < len(names):
         raise CothermError(argument, "an index with names more than once", "a name of its own for every row", advice)
