@@ -183,7 +183,7 @@ def prepare(folder: Path, n: int) -> None:
             with ranks.together(world):
                 for block in _grid(n, view, world.rank, world.size):
                     writer.add(block)
-            writer.finish(lambda records: records, lambda _start, _stop: {})
+            writer.finish(lambda records: records, {})
 
 
 def _grid(n: int, view: int, rank: int, size: int) -> Iterator[Any]:

@@ -72,28 +72,20 @@ def square_in_order(argument: str, value: Any) -> Any:
         return value.iloc[:, [place[name] for name in own]]
     if own == columns or counts(own) or counts(columns):
         return value
-    raise CothermError(
-        argument,
-        f"an index of names and columns of others ({own[:1]}, {columns[:1]})",
-        "a row and a column for each item",
-        f"Pass {argument}.to_numpy() if rows and columns are in one order.",
-    )
+    given = f"an index of names and columns of others ({own[:1]}, {columns[:1]})"
+    advice = f"Pass {argument}.to_numpy() if rows and columns are in one order."
+    raise CothermError(argument, given, "a row and a column for each item", advice)
 
 
 def _refusal(argument: str, own: list[Any], names: list[Any] | None) -> CothermError:
     first = ", ".join(map(repr, own[:3])) + (", ..." if len(own) > 3 else "")
     advice = f"Pass {argument}.to_numpy() if its rows are in the right order."
     if names is None:
-        return CothermError(
-            argument,
-            f"an index ({first}), beside items without names to match it",
-            "no index, one that counts the rows from 0, or names on both sides",
-            advice,
-        )
-    known = set(own)
-    if len(known) < len(own):
-        given = f"an index ({first}) with names more than once"
-    else:
-        strange = [name for name in own if name not in set(names)] or [name for name in names if name not in known]
-        given = f"an index ({first}) that does not match: {strange[0]!r} is on one side only"
+        needed = "no index, one that counts the rows from 0, or names on both sides"
+        return CothermError(argument, f"an index ({first}), beside items without names to match it", needed, advice)
+    given = f"an index ({first}) with names more than once"
+    if len(set(own)) == len(own):
+        both = set(own) & set(names)
+        strange = next(name for name in (*own, *names) if name not in both)
+        given = f"an index ({first}) that does not match: {strange!r} is on one side only"
     return CothermError(argument, given, f"the names of the items ({names[0]!r}, ...)", advice)

@@ -11,6 +11,10 @@ from typing import Any
 
 from cotherm.errors import CothermError
 
+resource: Any = None
+with suppress(ImportError):  # not on every system
+    import resource
+
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "KI": 2**10, "MI": 2**20, "GI": 2**30, "TI": 2**40}
 _AMOUNT = re.compile(r"([0-9]+(?:\.[0-9]*)?|\.[0-9]+)\s*([KMGT]I?)?B?", re.IGNORECASE)
 _NEEDED = 'an amount of memory, such as "8GiB", "500 MB" or a number of bytes'
@@ -18,37 +22,24 @@ _NEEDED = 'an amount of memory, such as "8GiB", "500 MB" or a number of bytes'
 
 def amount(argument: str, value: object) -> int:
     """Bytes from a number of them, NumPy's included, or from words like "8GiB"."""
-    number = _number(value)
+    found = _AMOUNT.fullmatch(value.strip()) if isinstance(value, str) else None
+    number: Any = 0 if isinstance(value, bool) or not isinstance(value, Real) else value
+    if found:
+        number = float(found[1]) * _UNITS[(found[2] or "").upper()]
+    with suppress(OverflowError):  # a whole number past the largest float
+        if 0.0 < float(number) < 2.0**63:
+            return int(number)
     try:
-        size = float(number)
-    except OverflowError:  # a whole number past the largest float
-        size = float("inf")
-    if not 0.0 < size < 2.0**63:
-        raise CothermError(argument, _shown(value), _NEEDED)
-    return int(number)
-
-
-def _shown(value: object) -> str:
-    try:
-        return repr(value)
+        given = repr(value)
     except Exception:  # too long a number, or an object that cannot be written out
-        return f"a {type(value).__name__}"
-
-
-def _number(value: Any) -> Any:
-    """A real number as it is given; NaN for what is none."""
-    if isinstance(value, str):
-        found = _AMOUNT.fullmatch(value.strip())
-        return float(found[1]) * _UNITS[(found[2] or "").upper()] if found else float("nan")
-    return float("nan") if isinstance(value, bool) or not isinstance(value, Real) else value
+        given = f"a {type(value).__name__}"
+    raise CothermError(argument, given, _NEEDED)
 
 
 def words(size: float) -> str:
     """An amount to two or three digits: "850 MB", "7.5 GB"."""
-    for unit, name in ((1e12, "TB"), (1e9, "GB"), (1e6, "MB")):
-        if size >= unit:
-            return f"{size / unit:.3g} {name}"
-    return f"{size / 1e3:.3g} kB"
+    unit, name = next((one for one in ((1e12, "TB"), (1e9, "GB"), (1e6, "MB")) if size >= one[0]), (1e3, "kB"))
+    return f"{size / unit:.3g} {name}"
 
 
 def available(processes: int = 1) -> int:
@@ -76,9 +67,7 @@ def peak() -> int | None:
         # What getrusage says is not less than what the parent used when it started this process.
         lines = Path("/proc/self/status").read_text().splitlines()
         return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM"))
-    try:
-        import resource
-    except ImportError:  # not on this system
+    if resource is None:
         return None
     unit = 1 if sys.platform == "darwin" else 1024
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
@@ -88,9 +77,7 @@ def _free_of_process() -> int | None:
     """What a limit on the addresses of this process (``ulimit -v``) leaves; None without one."""
     import psutil
 
-    try:
-        import resource
-    except ImportError:  # not on this system
+    if resource is None:
         return None
     limit = resource.getrlimit(resource.RLIMIT_AS)[0]
     return None if limit == resource.RLIM_INFINITY else max(0, limit - int(psutil.Process().memory_info().vms))

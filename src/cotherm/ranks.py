@@ -12,7 +12,7 @@ import os
 import sys
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, TypeVar
 
@@ -195,6 +195,16 @@ def together(ranks: Ranks) -> Iterator[None]:
     failed = [rank for rank, one in enumerate(told) if one is not None]
     if failed:
         raise _shared(told[failed[0]], failed, ranks.size) from error
+
+
+def from_first(ranks: Ranks, make: Callable[[], T]) -> T:
+    """What rank 0 makes, on every rank."""
+    made: Any = None
+    with together(ranks):
+        if ranks.rank == 0:
+            made = make()
+    found: T = ranks.share(made)
+    return found
 
 
 def require_equal(ranks: Ranks, argument: str, value: Any) -> None:

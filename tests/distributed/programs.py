@@ -16,9 +16,10 @@ import cotherm as ct
 from benchmarks.scaling_pairs import settled
 from cotherm import memory, ranks
 from cotherm.cli.main import run_program
-from cotherm.graphs.sharded.staging import staged, write_file
+from cotherm.graphs.sharded.staging import staged
 from cotherm.graphs.sharded.store import ShardedGraph
 from cotherm.graphs.sharded.writing import write_weights
+from cotherm.io import atomic
 
 
 def new_weight(i: np.ndarray, j: np.ndarray) -> np.ndarray:
@@ -45,7 +46,7 @@ def weights(source: str, target: str) -> None:
         write_weights(world, folder / "0", graph, part, new_weight(part.i, part.j))
         write_weights(world, folder / "1", graph, part, 2 * part.w, name="twice")
         if world.rank == 0:
-            write_file(folder / "coupling.json", json.dumps({"views": 2}).encode())
+            atomic.save(folder / "coupling.json", json.dumps({"views": 2}).encode(), overwrite=False)
 
 
 def weights_with_death(source: str, target: str) -> None:

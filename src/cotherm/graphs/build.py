@@ -11,11 +11,11 @@ from numpy.typing import ArrayLike
 from cotherm import validation
 from cotherm.arrays import Floats, Ints
 from cotherm.engines import Engine
-from cotherm.errors import CothermError, known_as
+from cotherm.errors import known_as
 from cotherm.graphs import kernel
 from cotherm.graphs.graph import Graph
 from cotherm.graphs.search import exact
-from cotherm.graphs.search.neighbors import Neighbors, find, search_engine, search_options
+from cotherm.graphs.search.neighbors import nearest_neighbors
 from cotherm.graphs.search.points import Points
 from cotherm.graphs.validation import (
     checked_faces,
@@ -24,6 +24,7 @@ from cotherm.graphs.validation import (
     checked_sigma,
     checked_vertex_names,
     names_of_rows,
+    refuse_where,
 )
 from cotherm.indexed import index_of
 
@@ -164,20 +165,15 @@ def scaled_knn_graph(
     scale_neighbor = validation.integer("scale_neighbor", scale_neighbor, least=1)
     scale_factor = validation.real("scale_factor", scale_factor, positive=True)
     symmetrize = validation.choice("symmetrize", symmetrize, ("max", "mean", "min"))
-    search, seed = search_options(search, 0)
-    run_by = search_engine(engine, X, search)
-    points = Points.of(X, metric)
-    points.require("k", k)
-    sought = k
-    if scale == "self-tuning":
-        points.require("scale_neighbor", scale_neighbor)
-        sought = max(k, scale_neighbor)
-    bare = _without_edges(X, points.n, labels, vertex_names, name)
-    found = find(points, sought, search, seed, run_by)
+    bare = _without_edges(X, checked_rows("X", X).shape[0], labels, vertex_names, name)
+    sought = max(k, scale_neighbor) if scale == "self-tuning" else k
+    with known_as("k", "scale_neighbor" if sought > k else "k"):
+        found = nearest_neighbors(X, sought, metric=metric, search=search, engine=engine)
     sigma = _sigma(found.distances, k, scale, scale_neighbor)
-    i, j, d = _to_neighbors(found, k)
-    a = np.ones(len(d)) if scale is None else kernel.gaussian(d, i, j, sigma, scale_factor)
-    return bare.with_edges(*_symmetrized(points.n, i, j, a, symmetrize)), sigma
+    j, d = found.indices[:, :k], found.distances[:, :k]
+    i, j, d = np.nonzero(j >= 0)[0], j[j >= 0], d[j >= 0]
+    a = np.ones(len(d)) if scale is None else kernel.gaussian(d, sigma[i], sigma[j], scale_factor)
+    return bare.with_edges(*_symmetrized(bare.n, i, j, a, symmetrize)), sigma
 
 
 def radius_graph(
@@ -316,10 +312,14 @@ def mesh_graph(
     n = checked_rows("vertices", position).shape[0]
     with known_as("X", "vertices"):
         bare = _without_edges(vertices, n, labels, vertex_names, name)
-    i, j = _sides(checked_faces(faces, n), n)
+    corners = checked_faces(faces, n)
+    i, j, _ = _symmetrized(n, corners.ravel(), np.roll(corners, -1, axis=1).ravel(), np.ones(corners.size), "max")
     length = np.linalg.norm(position[i] - position[j], axis=1)
     if weights == "inverse-length":
-        return bare.with_edges(i, j, 1 / _positive(length, i, j))
+        needed = "edges of positive length for weights='inverse-length'"
+        told = lambda e: f"vertices {i[e]} and {j[e]} coincide but share an edge"  # noqa: E731
+        refuse_where("vertices", length == 0, told, needed, "Merge them, or use other weights.")
+        return bare.with_edges(i, j, 1 / length)
     return bare.with_edges(i, j, _weights(length, None if weights == "unit" else sigma, scale_factor))
 
 
@@ -334,10 +334,8 @@ def _without_edges(X: Any, n: int, labels: ArrayLike | None, vertex_names: Array
 
 
 def _weights(d: Floats, scale: str | float | None, scale_factor: float) -> Floats:
-    if scale is None:
-        return np.ones(len(d))
-    zero = np.zeros(len(d), dtype=np.int64)
-    return kernel.gaussian(d, zero, zero, np.array([kernel.common_sigma(d, scale)]), scale_factor)
+    sigma = kernel.common_sigma(d, scale)
+    return np.ones(len(d)) if scale is None else kernel.gaussian(d, sigma, sigma, scale_factor)
 
 
 def _sigma(distances: Floats, k: int, scale: str | float | None, scale_neighbor: int) -> Floats:
@@ -346,14 +344,6 @@ def _sigma(distances: Floats, k: int, scale: str | float | None, scale_neighbor:
         return kernel.self_tuned_sigma(distances, scale_neighbor)
     near = distances[:, :k]
     return np.full(len(distances), kernel.common_sigma(near[np.isfinite(near)], scale))
-
-
-def _to_neighbors(found: Neighbors, k: int) -> tuple[Ints, Ints, Floats]:
-    """Every point i with every one of its k neighbors j, and d_ij."""
-    j = found.indices[:, :k]
-    there = j >= 0
-    i = np.broadcast_to(np.arange(len(j))[:, np.newaxis], j.shape)
-    return i[there], j[there], found.distances[:, :k][there]
 
 
 def _symmetrized(n: int, i: Ints, j: Ints, a: Floats, how: str) -> tuple[Ints, Ints, Floats]:
@@ -367,23 +357,3 @@ def _symmetrized(n: int, i: Ints, j: Ints, a: Floats, how: str) -> tuple[Ints, I
         mutual = times == 2
         key, w = key[mutual], w[mutual]
     return key // n, key % n, w
-
-
-def _sides(corners: Ints, n: int) -> tuple[Ints, Ints]:
-    """The sides of the triangles, each once, sorted, i < j."""
-    i, j = corners.ravel(), np.roll(corners, -1, axis=1).ravel()
-    key = np.unique(np.minimum(i, j) * n + np.maximum(i, j))
-    return key // n, key % n
-
-
-def _positive(length: Floats, i: Ints, j: Ints) -> Floats:
-    zero = np.flatnonzero(length == 0)
-    if len(zero):
-        e = zero[0]
-        raise CothermError(
-            "vertices",
-            f"vertices {i[e]} and {j[e]} coincide but share an edge ({len(zero)} such edge(s))",
-            "edges of positive length for weights='inverse-length'",
-            "Merge them, or use other weights.",
-        )
-    return length

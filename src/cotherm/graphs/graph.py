@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,7 @@ from cotherm import validation
 from cotherm.arrays import Floats, Indices
 from cotherm.errors import CothermError, known_as
 from cotherm.graphs.validation import (
+    Frozen,
     assign,
     checked_coordinates,
     checked_ends,
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
 
 # Vertices are numbered by int32, as in SciPy; an index past the last must still fit.
 MOST_VERTICES = 2**31 - 2
+_OF_VERTICES = ("coordinates", "labels", "vertex_names")
 
 
 class _Unchanged(Enum):
@@ -46,7 +49,7 @@ class _Unchanged(Enum):
 _UNCHANGED: Any = _Unchanged.UNCHANGED
 
 
-class Graph:
+class Graph(Frozen):
     """Undirected graph without loops, with a weight ≥ 0 on every edge.
 
     Parameters
@@ -119,6 +122,7 @@ class Graph:
     """
 
     __slots__ = ("coordinates", "i", "j", "labels", "n", "name", "vertex_names", "w")
+    _remedy = "replace() gives a changed copy"
 
     n: int
     i: Indices
@@ -146,12 +150,13 @@ class Graph:
         assign(self, "n", n)
         assign(self, "i", read_only(low))
         assign(self, "j", read_only(high))
-        assign(self, "w", read_only(checked_weights("w", w, low, high)))
-        names = checked_vertex_names(vertex_names, n)
-        assign(self, "coordinates", checked_coordinates(coordinates, n, names))
-        assign(self, "labels", checked_labels(labels, n, names))
-        assign(self, "vertex_names", names)
-        assign(self, "name", checked_name(name))
+        self._take(w=w, coordinates=coordinates, labels=labels, vertex_names=vertex_names, name=name)
+
+    def _take(self, **given: Any) -> None:
+        """Check and set some fields; names of vertices come before what may be matched with them."""
+        for field, check in _CHECKS.items():
+            if given.get(field, _UNCHANGED) is not _UNCHANGED:
+                assign(self, field, check(self, given[field]))
 
     @classmethod
     def from_adjacency(
@@ -250,16 +255,7 @@ class Graph:
         other = object.__new__(Graph)
         for field in self.__slots__:
             assign(other, field, getattr(self, field))
-        if w is not _UNCHANGED:
-            assign(other, "w", read_only(checked_weights("w", w, self.i, self.j)))
-        if vertex_names is not _UNCHANGED:
-            assign(other, "vertex_names", checked_vertex_names(vertex_names, self.n))
-        if coordinates is not _UNCHANGED:
-            assign(other, "coordinates", checked_coordinates(coordinates, self.n, other.vertex_names))
-        if labels is not _UNCHANGED:
-            assign(other, "labels", checked_labels(labels, self.n, other.vertex_names))
-        if name is not _UNCHANGED:
-            assign(other, "name", checked_name(name))
+        other._take(w=w, coordinates=coordinates, labels=labels, vertex_names=vertex_names, name=name)
         return other
 
     def with_weights(self, u: ArrayLike) -> Graph:
@@ -293,16 +289,7 @@ class Graph:
         Graph
             The new graph, with the coordinates, labels and names of this one.
         """
-        return Graph(
-            self.n,
-            i,
-            j,
-            w,
-            coordinates=self.coordinates,
-            labels=self.labels,
-            vertex_names=self.vertex_names,
-            name=self.name,
-        )
+        return Graph(self.n, i, j, w, name=self.name, **{one: getattr(self, one) for one in _OF_VERTICES})
 
     def subgraph(self, vertices: ArrayLike) -> Graph:
         """Return the graph on some of the vertices, with the edges between them.
@@ -331,20 +318,9 @@ class Graph:
         place = np.full(self.n, -1, dtype=np.int64)
         place[kept] = np.arange(len(kept))
         inside = (place[self.i] >= 0) & (place[self.j] >= 0)
-
-        def of(values: NDArray[Any] | None) -> NDArray[Any] | None:
-            return None if values is None else values[kept]
-
-        return Graph(
-            len(kept),
-            place[self.i[inside]],
-            place[self.j[inside]],
-            self.w[inside],
-            coordinates=of(self.coordinates),
-            labels=of(self.labels),
-            vertex_names=of(self.vertex_names),
-            name=self.name,
-        )
+        extras = {one: getattr(self, one)[kept] for one in _OF_VERTICES if getattr(self, one) is not None}
+        i, j = place[self.i[inside]], place[self.j[inside]]
+        return Graph(len(kept), i, j, self.w[inside], name=self.name, **extras)
 
     def vertex(self, name: int | str) -> int:
         """Return the number of the vertex with a name.
@@ -490,29 +466,10 @@ class Graph:
         """
         return self.validity(laplacian, tolerance=tolerance).valid
 
-    def __setattr__(self, field: str, value: object) -> None:
-        raise AttributeError(f"Graph is frozen: {field} cannot be set; replace() gives a changed copy")
-
-    def __delattr__(self, field: str) -> None:
-        raise AttributeError(f"Graph is frozen: {field} cannot be deleted")
-
     def __reduce__(self) -> tuple[Any, ...]:
         # The default would set the slots one by one, which a frozen class refuses.
         fields = (self.n, self.i, self.j, self.w, self.coordinates, self.labels, self.name, self.vertex_names)
         return _rebuild, fields
-
-    def __eq__(self, other: object) -> bool:
-        """Same vertices, edges in the same order, weights, coordinates, labels and names."""
-        if not isinstance(other, Graph):
-            return NotImplemented
-        arrays = ("i", "j", "w", "coordinates", "labels", "vertex_names")
-        return (
-            self.n == other.n
-            and self.name == other.name
-            and all(_same(getattr(self, a), getattr(other, a)) for a in arrays)
-        )
-
-    __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
         title = f"{self.name!r}, " if self.name else ""
@@ -536,13 +493,16 @@ class Graph:
         return page(f"Graph {self.name}" if self.name else "Graph", [(("", ""), rows)])
 
 
+_CHECKS: dict[str, Callable[[Graph, Any], Any]] = {
+    "w": lambda g, value: read_only(checked_weights("w", value, g.i, g.j)),
+    "vertex_names": lambda g, value: checked_vertex_names(value, g.n),
+    "coordinates": lambda g, value: checked_coordinates(value, g.n, g.vertex_names),
+    "labels": lambda g, value: checked_labels(value, g.n, g.vertex_names),
+    "name": lambda _, value: checked_name(value),
+}
+
+
 def _rebuild(
     n: int, i: Any, j: Any, w: Any, coordinates: Any, labels: Any, name: str | None, vertex_names: Any = None
 ) -> Graph:
     return Graph(n, i, j, w, coordinates=coordinates, labels=labels, vertex_names=vertex_names, name=name)
-
-
-def _same(a: NDArray[Any] | None, b: NDArray[Any] | None) -> bool:
-    if a is None or b is None:
-        return a is b
-    return a.shape == b.shape and bool(np.all(a == b))

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from cotherm.arrays import Floats, Ints
+from cotherm.arrays import Floats
 
 
-def gaussian(d: Floats, i: Ints, j: Ints, sigma: Floats, factor: float) -> Floats:
+def gaussian(d: Floats, sigma_i: Any, sigma_j: Any, factor: float) -> Floats:
     """exp(−d²/(factor σ_i σ_j)) for every pair (i, j); weights too small for a float64 are 0."""
     # Factor by factor, because d² and σ_i σ_j may overflow or vanish where their ratio does not.
     with np.errstate(over="ignore"):
-        return np.exp(-(d / sigma[i]) * (d / sigma[j]) / factor)
+        return np.asarray(np.exp(-(d / sigma_i) * (d / sigma_j) / factor))
 
 
 def common_sigma(d: Floats, scale: str | float | None) -> float:

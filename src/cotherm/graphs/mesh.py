@@ -9,13 +9,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cotherm import validation
-from cotherm.arrays import Floats, Indices
+from cotherm.arrays import Floats, Indices, Ints
 from cotherm.errors import CothermError
 from cotherm.graphs.graph import MOST_VERTICES
-from cotherm.graphs.validation import assign, read_only
+from cotherm.graphs.validation import Frozen, assign, read_only
+from cotherm.io.text import Lines, as_integers
+
+TRIANGLE = "a triangle: 3 and three vertex numbers"
+TRIANGULATE = "Triangulate the mesh first; how to cut a polygon is not for a reader to choose."
 
 
-class Mesh:
+class Mesh(Frozen):
     """Triangle mesh: points in three dimensions and triangles between them.
 
     Parameters
@@ -64,23 +68,9 @@ class Mesh:
         yield self.vertices
         yield self.faces
 
-    def __setattr__(self, field: str, value: object) -> None:
-        raise AttributeError(f"Mesh is frozen: {field} cannot be set")
-
-    def __delattr__(self, field: str) -> None:
-        raise AttributeError(f"Mesh is frozen: {field} cannot be deleted")
-
     def __reduce__(self) -> tuple[Any, ...]:
         # Needed because frozen slots defeat the default.
         return Mesh, (self.vertices, self.faces)
-
-    def __eq__(self, other: object) -> bool:
-        """Same vertices and faces in the same order, to the last bit."""
-        if not isinstance(other, Mesh):
-            return NotImplemented
-        return np.array_equal(self.vertices, other.vertices) and np.array_equal(self.faces, other.faces)
-
-    __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
         return f"Mesh({len(self.vertices)} vertices, {len(self.faces)} faces)"
@@ -102,3 +92,8 @@ def _faces(value: ArrayLike, n: int) -> Indices:
     if array.dtype.kind in "iu" and array.min() >= 0 and array.max() < n:  # saves a copy of eight bytes a number
         return array.astype(np.int32)
     return validation.indices("faces", array.ravel(), below=n).astype(np.int32).reshape(-1, 3)
+
+
+def corners_of(lines: Lines, numbers: Floats, n: int) -> Ints:
+    """Corners in a file, numbered from 0: all must be below n."""
+    return as_integers(lines, numbers, least=0, most=n - 1, needed=f"vertex numbers from 0 to {n - 1}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -21,8 +22,31 @@ _LARGEST_TOTAL = np.finfo(np.float64).max / 4
 _LEAST, _MOST = 1e-140, 1e140
 
 
+EACH_ONCE = "every pair of vertices at most once"
+
 # A frozen class refuses assignment; its constructor uses this instead.
 assign = object.__setattr__
+
+
+class Frozen:
+    """What a class of checked fields does, all of them in slots: they stay, and two objects are equal if they are."""
+
+    __slots__: tuple[str, ...] = ()
+    _remedy = "make another one"
+
+    def __setattr__(self, field: str, value: object) -> None:
+        raise AttributeError(f"{type(self).__name__} is frozen: {field} cannot be set; {self._remedy}")
+
+    def __delattr__(self, field: str) -> None:
+        raise AttributeError(f"{type(self).__name__} is frozen: {field} cannot be deleted")
+
+    def __eq__(self, other: object) -> bool:
+        """Same content in the same order, to the last bit."""
+        if type(other) is not type(self):
+            return NotImplemented
+        return all(np.array_equal(getattr(self, one), getattr(other, one)) for one in self.__slots__)
+
+    __hash__ = None  # type: ignore[assignment]
 
 
 def read_only(array: NDArray[Any]) -> NDArray[Any]:
@@ -31,58 +55,50 @@ def read_only(array: NDArray[Any]) -> NDArray[Any]:
     return array
 
 
+def refuse_where(
+    argument: str, bad: NDArray[Any], tell: Callable[[int], str], needed: str, advice: str = "", each: str = "such"
+) -> None:
+    """Complain about the first bad place, in the words of ``tell``, and say how many there are."""
+    places = np.flatnonzero(bad)
+    if len(places):
+        count = f" ({len(places)} {each})" if each else ""
+        raise CothermError(argument, f"{tell(int(places[0]))}{count}", needed, advice)
+
+
 def checked_ends(n: int, i: ArrayLike, j: ArrayLike) -> tuple[Indices, Indices]:
     a = validation.indices("i", i, below=n)
     b = validation.indices("j", j, below=n)
     if len(a) != len(b):
         raise CothermError("j", f"{len(b)} ends", f"as many as in i, {len(a)}")
-    loops = np.flatnonzero(a == b)
-    if len(loops):
-        raise CothermError(
-            "i, j",
-            f"edge {loops[0]} joins vertex {a[loops[0]]} to itself ({len(loops)} such edge(s))",
-            "two different ends for every edge",
-            "Drop the self-loops; they carry no heat.",
-        )
+    needed, advice = "two different ends for every edge", "Drop the self-loops; they carry no heat."
+    refuse_where("i, j", a == b, lambda e: f"edge {e} joins vertex {a[e]} to itself", needed, advice)
     low, high = np.minimum(a, b), np.maximum(a, b)
-    _refuse_repeats(n, low, high)
+    again = repeat(low * n + high)
+    if again is not None:
+        first, second = again
+        given = f"edges {first} and {second} both join vertices {low[first]} and {high[first]}"
+        raise CothermError("i, j", given, EACH_ONCE, "Add up or choose among the repeated weights first.")
     return low.astype(np.int32), high.astype(np.int32)
 
 
-def _refuse_repeats(n: int, low: NDArray[np.int64], high: NDArray[np.int64]) -> None:
-    key = low * n + high
-    step = np.diff(key)
-    if np.all(step > 0):  # sorted edges, the usual case, need no sorting
-        return
+def repeat(key: Ints) -> tuple[int, int] | None:
+    """The first two places of the smallest key that occurs more than once."""
+    if np.all(np.diff(key) > 0):  # sorted edges, the usual case, need no sorting
+        return None
     order = np.argsort(key, kind="stable")
     again = np.flatnonzero(np.diff(key[order]) == 0)
-    if len(again):
-        first, second = sorted(order[again[0] : again[0] + 2].tolist())
-        raise CothermError(
-            "i, j",
-            f"edges {first} and {second} both join vertices {low[first]} and {high[first]} "
-            f"({len(again)} repeated edge(s))",
-            "every pair of vertices at most once",
-            "Add up or choose among the repeated weights first.",
-        )
+    return (int(order[again[0]]), int(order[again[0] + 1])) if len(again) else None
 
 
 def checked_weights(argument: str, value: ArrayLike, i: Indices, j: Indices) -> Floats:
     w = validation.numeric(argument, value, ndim=(1,))
     if len(w) != len(i):
         raise CothermError(argument, f"{len(w)} weights", f"one per edge, {len(i)}")
-    if len(w) and w.min() < 0:
-        where = int(np.argmin(w))
-        raise CothermError(
-            argument,
-            f"{w[where]} on edge {where} ({i[where]}, {j[where]}); {int((w < 0).sum())} negative weight(s)",
-            "weights >= 0",
-        )
+    refuse_where(argument, w < 0, lambda e: f"{w[e]} on edge {e} ({i[e]}, {j[e]})", "weights >= 0")
     with np.errstate(over="ignore"):
         if not w.sum() <= _LARGEST_TOTAL:
-            raise CothermError(
-                argument, f"weights up to {w.max()}", "weights that can be added up without overflow", "Rescale them."
-            )
+            needed = "weights that can be added up without overflow"
+            raise CothermError(argument, f"weights up to {w.max()}", needed, "Rescale them.")
     return w + 0.0  # a copy, and −0.0 becomes 0.0
 
 
@@ -129,11 +145,12 @@ def names_of_rows(X: Any, argument: str = "X") -> NDArray[Any] | None:
     if names.ndim != 1 or np.array_equal(names, np.arange(len(names))):
         return None
     advice = f"{argument}.reset_index(drop=True)."
-    if names.dtype.kind == "O" and not all(isinstance(one, str) for one in names):
-        kinds = ", ".join(sorted({type(one).__name__ for one in names}))
-        raise CothermError(argument, f"an index of {kinds}", "an index of strings or integers", advice)
-    if names.dtype.kind not in "iuUO":
-        raise CothermError(argument, f"an index of {names.dtype}", "an index of strings or integers", advice)
+    strange = (
+        sorted({type(one).__name__ for one in names if not isinstance(one, str)}) if names.dtype.kind == "O" else []
+    )
+    if strange or names.dtype.kind not in "iuUO":
+        given = f"an index of {', '.join(strange) or names.dtype}"
+        raise CothermError(argument, given, "an index of strings or integers", advice)
     if len(np.unique(names.astype(str))) < len(names):
         raise CothermError(argument, "an index with names more than once", "a name of its own for every row", advice)
     return names.astype(np.str_) if names.dtype.kind == "O" else names
@@ -147,53 +164,41 @@ def checked_name(value: str | None) -> str | None:
 
 def checked_triangle(W: Any) -> tuple[int, Indices, Indices, Floats]:
     """n and the strict upper triangle (i, j, w) of a checked matrix of weights, sorted by (i, j)."""
-    if sp.issparse(W):
-        matrix = _canonical_sparse(W)
-    else:
-        dense = validation.numeric("W", W, ndim=(2,))
-        _require_square(dense.shape)
-        matrix = sp.csr_array(dense)
-    _require_loop_free(matrix)
-    _require_symmetric(matrix)
-    _require_non_negative(matrix)
-    upper = sp.triu(matrix, k=1, format="csr").tocoo()
-    return matrix.shape[0], upper.row, upper.col, upper.data
-
-
-def _canonical_sparse(W: Any) -> sp.csr_array:
-    """A checked copy in CSR form; repeated entries are refused, not added up."""
-    _require_square(W.shape)
-    coo = W.tocoo()
-    data = validation.finite("W", validation.as_float64("W", coo.data))
-    matrix = sp.csr_array(sp.coo_array((data, (coo.row, coo.col)), shape=coo.shape))
-    if matrix.nnz != len(data):
-        repeats = len(data) - matrix.nnz
+    matrix = checked_csr("W", W)
+    n = matrix.shape[0]
+    if matrix.shape != (n, n) or n == 0:
+        raise CothermError("W", f"shape {matrix.shape}", "a square matrix, one row and column per vertex")
+    repeats = W.tocoo().nnz - matrix.nnz if hasattr(W, "tocoo") else 0
+    if repeats:
         raise CothermError("W", f"{repeats} repeated entries", "every entry at most once", "Call sum_duplicates().")
-    return matrix
+    advice = "Set the diagonal to zero; for a Laplacian, pass its negated off-diagonal part."
+    d = matrix.diagonal()
+    refuse_where("W", d, lambda v: f"{d[v]} on the diagonal at vertex {v}", "a zero diagonal", advice, "self-loop(s)")
+    _require_symmetric(matrix)
+    entries = matrix.tocoo()
+    i, j, w = entries.row, entries.col, entries.data
+    advice = "For a Laplacian, pass its negated off-diagonal part."
+    told = lambda e: f"W[{i[e]}, {j[e]}] = {w[e]}"  # noqa: E731
+    refuse_where("W", w < 0, told, "weights >= 0", advice, "negative entries")
+    upper = i < j
+    return n, i[upper], j[upper], w[upper]
 
 
-def _require_square(shape: tuple[int, ...]) -> None:
-    if len(shape) != 2 or shape[0] != shape[1] or shape[0] == 0:
-        raise CothermError("W", f"shape {shape}", "a square matrix, one row and column per vertex")
-
-
-def _require_loop_free(matrix: sp.csr_array) -> None:
-    loops = np.flatnonzero(matrix.diagonal())
-    if len(loops):
-        v = int(loops[0])
-        raise CothermError(
-            "W",
-            f"{matrix.diagonal()[v]} on the diagonal at vertex {v} ({len(loops)} self-loop(s))",
-            "a zero diagonal",
-            "Set the diagonal to zero; for a Laplacian, pass its negated off-diagonal part.",
-        )
+def checked_csr(argument: str, X: Any, data: str = "") -> sp.csr_array:
+    """A checked copy, dense or sparse, in CSR form; repeated entries are summed, as everywhere in SciPy."""
+    if not hasattr(X, "tocoo"):
+        return sp.csr_array(validation.numeric(argument, X, ndim=(2,)))
+    if X.ndim != 2:
+        raise CothermError(argument, f"a sparse array of shape {X.shape}", "an array with 2 dimension(s)")
+    coo = X.tocoo()
+    values = validation.finite(data or argument, validation.as_float64(argument, coo.data))
+    return sp.csr_array(sp.coo_array((values, (coo.row, coo.col)), shape=coo.shape))
 
 
 def _require_symmetric(matrix: sp.csr_array) -> None:
     difference = (matrix - matrix.T).tocoo()
-    gap = np.abs(difference.data)
-    if len(gap) and gap.max() > 0:
-        worst = int(np.argmax(gap))
+    if difference.nnz and np.any(difference.data):
+        worst = int(np.argmax(np.abs(difference.data)))
         i, j = int(difference.row[worst]), int(difference.col[worst])
         raise CothermError(
             "W",
@@ -207,30 +212,13 @@ def _require_symmetric(matrix: sp.csr_array) -> None:
     if np.any(one_sided.data):
         k = int(np.flatnonzero(one_sided.data)[0])
         i, j = int(one_sided.row[k]), int(one_sided.col[k])
-        raise CothermError(
-            "W",
-            f"a stored zero at only one of [{i}, {j}] and [{j}, {i}]",
-            "a symmetric pattern of stored entries",
-            code="not-symmetric",
-        )
-
-
-def _require_non_negative(matrix: sp.csr_array) -> None:
-    if matrix.nnz and matrix.data.min() < 0:
-        entries = matrix.tocoo()
-        worst = int(np.argmin(entries.data))
-        i, j = int(entries.row[worst]), int(entries.col[worst])
-        raise CothermError(
-            "W",
-            f"W[{i}, {j}] = {entries.data[worst]} ({int((entries.data < 0).sum())} negative entries)",
-            "weights >= 0",
-            "For a Laplacian, pass its negated off-diagonal part.",
-        )
+        given = f"a stored zero at only one of [{i}, {j}] and [{j}, {i}]"
+        raise CothermError("W", given, "a symmetric pattern of stored entries", code="not-symmetric")
 
 
 def checked_rows(argument: str, X: Any) -> Rows:
     """X as float64, dense or CSR, of shape (n, d), n ≥ 1 and d ≥ 1, of finite entries of usable size."""
-    rows: Rows = _checked_sparse(argument, X) if sp.issparse(X) else validation.numeric(argument, X, ndim=(2,))
+    rows: Rows = validation.numeric(argument, X, ndim=(2,)) if not sp.issparse(X) else _checked_sparse(argument, X)
     if 0 in rows.shape:
         raise CothermError(argument, f"shape {np.shape(X)}", "at least one point and one column")
     values = rows if isinstance(rows, np.ndarray) else rows.data
@@ -241,27 +229,17 @@ def checked_rows(argument: str, X: Any) -> Rows:
 def require_usable_size(argument: str, largest: float) -> None:
     """Refuse points whose largest entry is so large or small that squares overflow or vanish."""
     if largest and not _LEAST <= largest <= _MOST:
-        raise CothermError(
-            argument,
-            f"numbers up to {largest:.3g} in size",
-            f"a largest number between {_LEAST:g} and {_MOST:g}, so that squares neither vanish nor overflow",
-            "Change the unit.",
-        )
+        needed = f"a largest number between {_LEAST:g} and {_MOST:g}, so that squares neither vanish nor overflow"
+        raise CothermError(argument, f"numbers up to {largest:.3g} in size", needed, "Change the unit.")
 
 
 def _checked_sparse(argument: str, X: Any) -> sp.csr_array:
-    if X.ndim != 2:
-        raise CothermError(argument, f"a sparse array of shape {X.shape}", "an array with 2 dimension(s)")
-    coo = X.tocoo()
-    data = validation.finite(f"{argument}.data", validation.as_float64(argument, coo.data))
-    n, d = coo.shape
-    column = coo.col
+    rows = checked_csr(argument, X, f"{argument}.data")
     # Empty columns change no distance, but the transposed matrix would have a row for each.
-    if d > max(len(data), 1):
-        used, column = np.unique(column, return_inverse=True)
-        d = max(len(used), 1)
-    # Repeated entries are summed, as everywhere in SciPy.
-    return sp.csr_array(sp.coo_array((data, (coo.row, column)), shape=(n, d)))
+    if rows.shape[1] > max(rows.nnz, 1):
+        used, column = np.unique(rows.indices, return_inverse=True)
+        rows = sp.csr_array((rows.data, column, rows.indptr), shape=(rows.shape[0], max(len(used), 1)))
+    return rows
 
 
 def checked_faces(faces: ArrayLike, n: int) -> Ints:
@@ -273,30 +251,16 @@ def checked_faces(faces: ArrayLike, n: int) -> Ints:
         return np.empty((0, 3), dtype=np.int64)
     if array.dtype.kind not in "iu":
         raise CothermError("faces", f"dtype {array.dtype}", "integer vertex numbers")
-    _require_range(array, n)
+    outside = ((array < 0) | (array >= n)).ravel()
+    advice = "Subtract 1 from them." if array.min() == 1 and array.max() == n else ""
+    needed = f"vertex numbers from 0 to {n - 1}"
+    refuse_where("faces", outside, lambda k: f"vertex {array.flat[k]} in face {k // 3}", needed, advice, "")
     corners = array.astype(np.int64)
     a, b, c = corners.T
-    repeated = np.flatnonzero((a == b) | (b == c) | (c == a))
-    if len(repeated):
-        raise CothermError(
-            "faces",
-            f"face {repeated[0]} has corners {corners[repeated[0]].tolist()} ({len(repeated)} such face(s))",
-            "three different corners for every face",
-            "Drop the degenerate faces.",
-        )
+    needed, advice = "three different corners for every face", "Drop the degenerate faces."
+    bad = (a == b) | (b == c) | (c == a)
+    refuse_where("faces", bad, lambda f: f"face {f} has corners {corners[f].tolist()}", needed, advice)
     return corners
-
-
-def _require_range(faces: Any, n: int) -> None:
-    outside = np.argwhere((faces < 0) | (faces >= n))
-    if len(outside):
-        face, corner = outside[0]
-        raise CothermError(
-            "faces",
-            f"vertex {faces[face, corner]} in face {face}",
-            f"vertex numbers from 0 to {n - 1}",
-            "Subtract 1 from them." if faces.min() == 1 and faces.max() == n else "",
-        )
 
 
 def checked_scale(scale: object, words: tuple[str, ...]) -> str | float | None:

@@ -168,6 +168,11 @@ def allocate(path: Path, shape: tuple[int, ...], dtype: np.dtype[Any]) -> ArrayF
     return ArrayFile(path, shape, dtype, len(head))
 
 
+def allocate_all(folder: Path, *columns: tuple[str, tuple[int, ...], str]) -> list[ArrayFile]:
+    """The same of several, of which the names, shapes and dtypes are given."""
+    return [allocate(folder / f"{name}.npy", shape, np.dtype(kind)) for name, shape, kind in columns]
+
+
 def checksum(path: Path) -> tuple[int, int]:
     """The bytes of a file and their CRC-32."""
     size, crc = 0, 0

@@ -25,8 +25,7 @@ from typing import Any
 import numpy as np
 
 from cotherm.errors import CothermError
-from cotherm.graphs.formats import triangles
-from cotherm.graphs.mesh import Mesh
+from cotherm.graphs.mesh import TRIANGULATE, Mesh
 
 INSTALL = "pip install 'cotherm[mesh]'"
 # Suffixes and the modules of meshio that read them.
@@ -43,7 +42,7 @@ def read(path: Path) -> Mesh:
     blocks = [(block.type, np.asarray(block.data)) for block in found.cells if block.type not in _PASSED_OVER]
     for kind, cells in blocks:
         if kind != "triangle" and len(cells):
-            raise CothermError("cells", f"{len(cells)} of type {kind!r}", "triangles alone", triangles.ADVICE)
+            raise CothermError("cells", f"{len(cells)} of type {kind!r}", "triangles alone", TRIANGULATE)
     faces = [cells for kind, cells in blocks if kind == "triangle" and len(cells)]
     return Mesh(found.points, np.concatenate(faces) if faces else ())
 

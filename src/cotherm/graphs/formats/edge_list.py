@@ -12,8 +12,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator
-from typing import NamedTuple
+from typing import NamedTuple, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +21,7 @@ from cotherm.arrays import Floats, Indices, Ints
 from cotherm.errors import CothermError
 from cotherm.graphs.formats import npz
 from cotherm.graphs.graph import MOST_VERTICES, Graph
+from cotherm.graphs.validation import EACH_ONCE, repeat
 from cotherm.io.cells import is_finite
 from cotherm.io.text import (
     LineReader,
@@ -82,7 +82,7 @@ class Form(NamedTuple):
 
 def form_of(text: bytes) -> Form:
     """The form of a list, from its first lines."""
-    head = _header_of(line_at(text, 0))
+    head = npz.header_in(line_at(text, 0), "#", "line 1")
     first, others = LineReader(text, comment="#").first()
     if not first.rows:
         return Form(head, 3, ",", 0)
@@ -109,9 +109,8 @@ def parse(data: bytes) -> Graph:
         require_last_line(text)
         return graph_of(rows, n, ends, w, head.name)
     if not len(ends):
-        raise CothermError(
-            "content", "no edges and no line '# cotherm graph ...'", "the number of vertices, or an edge"
-        )
+        given = "no edges and no line '# cotherm graph ...'"
+        raise CothermError("content", given, "the number of vertices, or an edge")
     n = int(ends.max()) + 1
     require_proportion("content", n, len(ends), ADVICE)
     return graph_of(rows, n, ends, w, None)
@@ -131,40 +130,22 @@ def graph_of(rows: LineReader, n: int, ends: Indices, w: Floats, name: str | Non
     found = repeat(keys(n, np.minimum(i, j), np.maximum(i, j)))
     if found is not None:
         first, second = (rows.find(k) for k in found)
-        raise CothermError(
-            f"line {second.numbers[0]}",
-            f"{excerpt(second.rows[0])} joins the same two vertices as line {first.numbers[0]}",
-            "every pair of vertices at most once",
-            "Add up or choose among the repeated weights first.",
-        )
+        given = f"{excerpt(second.rows[0])} joins the same two vertices as line {first.numbers[0]}"
+        advice = "Add up or choose among the repeated weights first."
+        raise CothermError(f"line {second.numbers[0]}", given, EACH_ONCE, advice)
     return Graph(n, i, j, w, name=name)
 
 
 def require_proportion(where: str, n: int, m: int, advice: str) -> None:
-    """Refuse a number of vertices out of all proportion to the edges, since later steps need memory for each vertex.
-
-    Such a file is nearly always one that numbers its vertices otherwise. Where it is meant, a header of our own says
-    how many vertices there are.
-    """
+    """Refuse a number of vertices out of all proportion to the edges: such a file numbers its vertices otherwise."""
     if n > max(_FEW_VERTICES, _VERTICES_PER_EDGE * m):
-        raise CothermError(
-            where,
-            f"{n} vertices and {m} edges",
-            f"at most {_FEW_VERTICES} vertices, or {_VERTICES_PER_EDGE} for every edge",
-            advice,
-        )
+        needed = f"at most {_FEW_VERTICES} vertices, or {_VERTICES_PER_EDGE} for every edge"
+        raise CothermError(where, f"{n} vertices and {m} edges", needed, advice)
 
 
 def keys(n: int, low: NDArray[np.int32], high: NDArray[np.int32]) -> Ints:
     """low · n + high, which tells pairs apart."""
     return low.astype(np.int64) * n + high
-
-
-def repeat(key: Ints) -> tuple[int, int] | None:
-    """The first two places of the smallest key that occurs more than once."""
-    order = np.argsort(key, kind="stable")
-    again = np.flatnonzero(np.diff(key[order]) == 0)
-    return (int(order[again[0]]), int(order[again[0] + 1])) if len(again) else None
 
 
 def _edges(rows: LineReader, form: Form, n: int) -> tuple[Indices, Floats]:
@@ -179,49 +160,36 @@ def _edges(rows: LineReader, form: Form, n: int) -> tuple[Indices, Floats]:
 
 
 def _parse_named(text: str, form: Form) -> Graph:
-    """The graph of a list between names, with titles in its first row."""
+    """The graph of a list between names, with titles in its first row; blank lines and comments are skipped."""
     vertices: dict[str, int] = {}
     edges: dict[tuple[int, int], tuple[float, int]] = {}
-    for line, cells in _named_rows(text, form.mark):
-        where, row = f"line {line}", excerpt(form.mark.join(cells))
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=form.mark)
+    rows = ((reader.line_num, [cell.strip() for cell in row]) for row in reader)
+    rows = (row for row in rows if any(row[1]) and not row[1][0].startswith("#"))
+    next(rows)  # the titles
+    for line, cells in rows:
+
+        def refuse(given: str, needed: str, where: str = f"line {line}") -> NoReturn:
+            raise CothermError(where, given, needed)
+
         if len(cells) != form.columns:
-            raise CothermError(where, row, f"{form.columns} cells, as the titles")
-        if not all(cells[:2]):
-            raise CothermError(where, row, "the names of two vertices")
-        if cells[0] == cells[1]:
-            raise CothermError(where, f"an edge from {cells[0]!r} to itself", "two different ends for every edge")
-        if form.columns > 2 and not is_finite(cells[2]):
-            raise CothermError(where, excerpt(cells[2]), "a finite weight >= 0")
-        if form.columns > 2 and float(cells[2]) < 0.0:
-            given = f"a negative weight between {cells[0]!r} and {cells[1]!r}"
-            raise CothermError(where, given, "a finite weight >= 0")
-        i, j = sorted(vertices.setdefault(name, len(vertices)) for name in cells[:2])
+            refuse(excerpt(form.mark.join(cells)), f"{form.columns} cells, as the titles")
+        a, b, weight = (*cells, "1")[:3]
+        if not (a and b):
+            refuse(excerpt(form.mark.join(cells)), "the names of two vertices")
+        if a == b:
+            refuse(f"an edge from {a!r} to itself", "two different ends for every edge")
+        if not is_finite(weight):
+            refuse(excerpt(weight), "a finite weight >= 0")
+        if float(weight) < 0.0:
+            refuse(f"a negative weight between {a!r} and {b!r}", "a finite weight >= 0")
+        i, j = sorted(vertices.setdefault(name, len(vertices)) for name in (a, b))
         if (i, j) in edges:
-            first, second = sorted(cells[:2], key=vertices.__getitem__)
-            given = f"{first!r} and {second!r} again, as in line {edges[i, j][1]}"
-            raise CothermError(where, given, "every pair of vertices at most once")
-        edges[i, j] = float(cells[2]) if form.columns > 2 else 1.0, line
+            first, second = sorted((a, b), key=vertices.__getitem__)
+            refuse(f"{first!r} and {second!r} again, as in line {edges[i, j][1]}", EACH_ONCE)
+        edges[i, j] = float(weight), line
     ends = np.array(list(edges), dtype=np.int64).reshape(-1, 2)
     return Graph(len(vertices), ends[:, 0], ends[:, 1], [w for w, _ in edges.values()], vertex_names=list(vertices))
-
-
-def _named_rows(text: str, mark: str) -> Iterator[tuple[int, list[str]]]:
-    """The line and the cells of every row but the first; skips blank lines and comments."""
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=mark)
-    titled = False
-    for row in reader:
-        cells = [cell.strip() for cell in row]
-        if not any(cells) or cells[0].startswith("#"):
-            continue
-        if titled:
-            yield reader.line_num, cells
-        titled = True
-
-
-def _header_of(words: str) -> npz.Header | None:
-    """The content of our own first line; None if the line is not ours."""
-    mark = words.removeprefix("#").strip()
-    return npz.parse_header(mark, "line 1", []) if words.startswith("#") and mark.startswith(npz.MARK) else None
 
 
 def _begins_like_a_number(field: str) -> bool:

@@ -82,10 +82,8 @@ class _Found:
     """The parts of the file read so far."""
 
     keys: dict[str, tuple[str, str]] = field(default_factory=dict)  # by id: name and type
-    nodes: dict[str, int] = field(default_factory=dict)
-    values: list[dict[str, str]] = field(default_factory=list)  # of each node
-    edges: list[tuple[str, str]] = field(default_factory=list)
-    weights: list[str | None] = field(default_factory=list)
+    nodes: dict[str, dict[str, str]] = field(default_factory=dict)  # by id: the values of attributes
+    edges: list[tuple[str, str, str | None]] = field(default_factory=list)  # ends and weight
     name: str | None = None
     graphs: int = 0
 
@@ -99,23 +97,19 @@ def parse(data: bytes) -> Graph:
             _read(element, found)
     except ElementTree.ParseError as error:
         raise CothermError("content", f"no XML ({error})", "a GraphML file") from None
+    except CothermError:
+        raise
     except (LookupError, ValueError) as error:  # encodings unknown to Python, or not allowed here
-        if isinstance(error, CothermError):
-            raise
         raise CothermError("content", f"an encoding that cannot be read ({error})", "a GraphML file in UTF-8") from None
     if not found.graphs or not found.nodes:
         raise CothermError("content", "no graph with nodes", "a GraphML file with one graph")
-    ends = np.array([[_node(found, one) for one in pair] for pair in found.edges], dtype=np.int64).reshape(-1, 2)
-    return Graph(
-        len(found.nodes),
-        ends[:, 0],
-        ends[:, 1],
-        _weights(found),
-        coordinates=_coordinates(found),
-        labels=_column(found, "label"),
-        vertex_names=_names(found),
-        name=found.name,
-    )
+    number = {name: v for v, name in enumerate(found.nodes)}
+    strange = next((end for edge in found.edges for end in edge[:2] if end not in number), None)
+    if strange is not None:
+        raise CothermError("content", f"an edge to {excerpt(strange)}, which is not a node", "edges between nodes")
+    ends = np.array([[number[a], number[b]] for a, b, _ in found.edges], dtype=np.int64).reshape(-1, 2)
+    more: dict[str, Any] = {"labels": _column(found, "label"), "vertex_names": _names(found), "name": found.name}
+    return Graph(len(number), ends[:, 0], ends[:, 1], _weights(found), coordinates=_coordinates(found), **more)
 
 
 def _elements(data: bytes) -> Iterator[Any]:
@@ -151,13 +145,12 @@ def _read(element: Any, found: _Found) -> None:
         name = element.get("id")
         if name is None or name in found.nodes:
             raise CothermError("content", f"a node with the id {name!r} again, or without", "an id for each node")
-        found.nodes[name] = len(found.nodes)
-        found.values.append(_data(element, found))
+        found.nodes[name] = _data(element, found)
     else:
         if element.get("directed") == "true":
             raise CothermError("content", "a directed edge", "undirected edges")
-        found.edges.append((element.get("source", ""), element.get("target", "")))
-        found.weights.append(_data(element, found).get("weight"))
+        ends = element.get("source", ""), element.get("target", "")
+        found.edges.append((*ends, _data(element, found).get("weight")))
 
 
 def _data(element: Any, found: _Found) -> dict[str, str]:
@@ -170,20 +163,14 @@ def _data(element: Any, found: _Found) -> dict[str, str]:
     return values
 
 
-def _node(found: _Found, name: str) -> int:
-    if name not in found.nodes:
-        raise CothermError("content", f"an edge to {excerpt(name)}, which is not a node", "edges between nodes")
-    return found.nodes[name]
-
-
 def _weights(found: _Found) -> Any:
-    if all(weight is None for weight in found.weights):
-        return np.ones(len(found.weights))
-    for weight, (a, b) in zip(found.weights, found.edges, strict=True):
+    if all(weight is None for _, _, weight in found.edges):
+        return np.ones(len(found.edges))
+    for a, b, weight in found.edges:
         if weight is None or not is_finite(weight.strip()):
             given = f"{'none' if weight is None else excerpt(weight)} on the edge from {excerpt(a)} to {excerpt(b)}"
             raise CothermError("weight", given, "a number on every edge, or on none")
-    return [float(weight) for weight in found.weights if weight is not None]
+    return [float(weight or 0) for _, _, weight in found.edges]
 
 
 def _names(found: _Found) -> Any:
@@ -196,7 +183,7 @@ def _names(found: _Found) -> Any:
 
 def _column(found: _Found, name: str) -> Sequence[Any] | None:
     """The values of an attribute that all nodes have, as integers if its type says so."""
-    values = [one.get(name) for one in found.values]
+    values = [one.get(name) for one in found.nodes.values()]
     if any(value is None for value in values):
         return None
     kind = next((kind for attribute, kind in found.keys.values() if attribute == name), "string")

@@ -16,12 +16,12 @@ import io
 
 import numpy as np
 
-from cotherm.arrays import Floats, Indices, Ints
+from cotherm.arrays import Floats, Indices
 from cotherm.errors import CothermError
 from cotherm.graphs.formats import edge_list, npz
 from cotherm.graphs.graph import MOST_VERTICES, Graph
+from cotherm.graphs.validation import repeat
 from cotherm.io.text import (
-    AnyLines,
     LineReader,
     Lines,
     as_counts,
@@ -53,61 +53,50 @@ def render(graph: Graph) -> bytes:
 
 def parse(data: bytes) -> Graph:
     text = utf8(data)
-    field, symmetry = banner(line_at(text, 0))
+    field, symmetry = _banner(line_at(text, 0))
     sizes, rows = LineReader(text, comment="%").first()
-    n, entries = sizes_of(sizes)
-    head = header_of(line_at(text, 1), n, entries)
+    n, entries = _sizes(sizes)
+    head = npz.header_in(line_at(text, 1), "%", "line 2")
     if head is not None:
+        if (head.n, head.m) != (n, entries):
+            needed = f"the numbers of the size line, {n} and {entries}"
+            raise CothermError("line 2", f"n={head.n}, m={head.m}", needed)
         require_last_line(text)
     require_rows(rows, len(rows), entries, "entries")
     if head is None:
         edge_list.require_proportion(f"line {sizes.numbers[0]}", n, entries, ADVICE)
     ends, w = _entries(rows, field, n)
-    name = None if head is None else head.name
-    if symmetry == "general":
-        return _upper(rows, n, ends, w, name)
-    return edge_list.graph_of(rows, n, ends, w, name)
+    graph_of = _upper if symmetry == "general" else edge_list.graph_of
+    return graph_of(rows, n, ends, w, None if head is None else head.name)
 
 
 def _entries(rows: LineReader, field: str, n: int) -> tuple[Indices, Floats]:
     """Rows and columns, numbered from 0, (m, 2), and the values."""
-    columns, needed = columns_of(field)
+    columns, needed = (2, "2 numbers: row, column") if field == "pattern" else (3, "3 numbers: row, column, value")
     ends, w = np.empty((len(rows), 2), dtype=np.int32), np.ones(len(rows))
     for which, lines, numbers in number_blocks(rows, columns, needed):
-        ends[which] = entries_of(lines, numbers, field, n)
+        ends[which] = as_integers(lines, numbers[:, :2], least=1, most=n, needed=f"row and column from 1 to {n}") - 1
+        if field == "integer":
+            needed_whole = "a whole number from 0 to 2**53 - 1"
+            as_integers(lines, numbers[:, 2], least=0, most=_MOST_INTEGER, needed=needed_whole)
         if columns == 3:
             w[which] = numbers[:, 2]
     return ends, w
 
 
-def columns_of(field: str) -> tuple[int, str]:
-    """The numbers in an entry: how many, and which."""
-    columns = 2 if field == "pattern" else 3
-    return columns, f"{columns} numbers: row, column" + (", value" if columns == 3 else "")
-
-
-def entries_of(lines: AnyLines, numbers: Floats, field: str, n: int) -> Ints:
-    """Checked rows and columns, numbered from 0, of some lines of entries."""
-    ends = as_integers(lines, numbers[:, :2], least=1, most=n, needed=f"row and column from 1 to {n}") - 1
-    if field == "integer":
-        as_integers(lines, numbers[:, 2], least=0, most=_MOST_INTEGER, needed="a whole number from 0 to 2**53 - 1")
-    return ends
-
-
-def banner(line: str) -> tuple[str, str]:
+def _banner(line: str) -> tuple[str, str]:
     """Field and symmetry of the matrix, from the first line."""
     words = line.lower().split()
     if len(words) != 5 or words[:2] != ["%%matrixmarket", "matrix"]:
         raise CothermError("line 1", excerpt(line), f"a banner such as {_BANNER!r}")
     form, field, symmetry = words[2:]
     if form != "coordinate" or field not in ("real", "integer", "pattern") or symmetry not in ("symmetric", "general"):
-        raise CothermError(
-            "line 1", excerpt(line), "a coordinate matrix, real, integer or pattern, symmetric or general"
-        )
+        needed = "a coordinate matrix, real, integer or pattern, symmetric or general"
+        raise CothermError("line 1", excerpt(line), needed)
     return field, symmetry
 
 
-def sizes_of(lines: Lines) -> tuple[int, int]:
+def _sizes(lines: Lines) -> tuple[int, int]:
     """Numbers of rows and of entries, from the first line that is not a comment."""
     needed = "the size line: rows, columns, entries"
     if not lines.rows:
@@ -121,33 +110,21 @@ def sizes_of(lines: Lines) -> tuple[int, int]:
     return rows, entries
 
 
-def header_of(second: str, n: int, entries: int) -> npz.Header | None:
-    """The content of our own second line; None if the line is not ours."""
-    words = second.removeprefix("%").strip()
-    if not second.startswith("%") or not words.startswith(npz.MARK):
-        return None
-    head = npz.parse_header(words, "line 2", [])
-    if (head.n, head.m) != (n, entries):
-        raise CothermError("line 2", f"n={head.n}, m={head.m}", f"the numbers of the size line, {n} and {entries}")
-    return head
-
-
 def _upper(rows: LineReader, n: int, ends: Indices, w: Floats, name: str | None) -> Graph:
     """One of the two equal entries for every edge of a general matrix, in the order of the file."""
     i, j = ends.T
     rows.refuse_where(i == j, "an empty diagonal", "Drop the self-loops; they carry no heat.")
-    twice = edge_list.repeat(edge_list.keys(n, i, j))
+    entry, mirror = edge_list.keys(n, i, j), edge_list.keys(n, j, i)
+    twice = repeat(entry)
     if twice is not None:
         rows.refuse(twice[1], "every entry at most once")
-    entry, mirror = edge_list.keys(n, i, j), edge_list.keys(n, j, i)
     order = np.argsort(entry, kind="stable")
-    place = np.searchsorted(entry, mirror, sorter=order)
-    partner = order[np.minimum(place, len(order) - 1)]
+    partner = order[np.minimum(np.searchsorted(entry, mirror, sorter=order), len(order) - 1)]
     rows.refuse_where(
         (entry[partner] != mirror) | (w[partner] != w),
         "an equal entry on the other side of the diagonal",
         "Choose how to combine the two, e.g. (W + W.T) / 2.",
     )
-    rows.refuse_where(~((w >= 0) & (w < np.inf)), "a finite weight >= 0")
     kept = np.flatnonzero(i < j)
+    rows.refuse_where(~((w >= 0) & (w < np.inf)), "a finite weight >= 0")
     return Graph(n, i[kept], j[kept], w[kept], name=name)

@@ -12,7 +12,8 @@ whenever an old reader would misread a new file.
 from __future__ import annotations
 
 import json
-from typing import NamedTuple
+from contextlib import suppress
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -57,14 +58,10 @@ def parse(data: bytes) -> Graph:
 
 def _require_fields(found: list[str]) -> None:
     """Known names, each once."""
-    repeated = len(set(found)) != len(found)
-    if repeated or not set(_REQUIRED) <= set(found) <= {*_REQUIRED, *EXTRAS}:
-        raise CothermError(
-            "arrays",
-            excerpt(", ".join(sorted(found))),
-            f"{', '.join(_REQUIRED)} and perhaps {', '.join(EXTRAS)}, as write_graph stores them",
-            "Load arrays of another program with NumPy and pass them to Graph().",
-        )
+    if len(set(found)) != len(found) or not set(_REQUIRED) <= set(found) <= {*_REQUIRED, *EXTRAS}:
+        needed = f"{', '.join(_REQUIRED)} and perhaps {', '.join(EXTRAS)}, as write_graph stores them"
+        advice = "Load arrays of another program with NumPy and pass them to Graph()."
+        raise CothermError("arrays", excerpt(", ".join(sorted(found))), needed, advice)
 
 
 class Header(NamedTuple):
@@ -86,20 +83,15 @@ def parse_header(text: str, where: str, present: list[str]) -> Header:
     needed = f"{MARK} and a JSON object with {', '.join(_FIELDS)}"
     if len(text) > LONGEST_HEADER:
         raise CothermError(where, f"a header of {len(text)} characters", needed)
-    try:
+    fields: Any = None
+    with suppress(ValueError, RecursionError):
         fields = json.loads(text.removeprefix(MARK))
-    except (ValueError, RecursionError):
-        raise CothermError(where, excerpt(text), needed) from None
     if not isinstance(fields, dict) or "version" not in fields:
         raise CothermError(where, excerpt(text), needed)
     version = validation.integer(f"{where}: version", fields["version"], least=1)
     if version > VERSION:
-        raise CothermError(
-            where,
-            f"version {version} of the format",
-            f"version {VERSION}",
-            "A newer cotherm wrote it: update.",
-        )
+        given = f"version {version} of the format"
+        raise CothermError(where, given, f"version {VERSION}", "A newer cotherm wrote it: update.")
     if set(fields) != set(_FIELDS):
         raise CothermError(where, excerpt(text), needed)
     name = fields["name"]
@@ -111,6 +103,12 @@ def parse_header(text: str, where: str, present: list[str]) -> Header:
     return Header(n, validation.integer(f"{where}: m", fields["m"], least=0), name)
 
 
+def header_in(line: str, comment: str, where: str) -> Header | None:
+    """The header in a comment; None if the line is not ours."""
+    words = line.removeprefix(comment).strip()
+    return parse_header(words, where, []) if line.startswith(comment) and words.startswith(MARK) else None
+
+
 def extras(graph: Graph) -> list[str]:
     """The extras a graph has, among coordinates, labels and names of vertices."""
     return [field for field in EXTRAS if getattr(graph, field) is not None]
@@ -119,9 +117,6 @@ def extras(graph: Graph) -> list[str]:
 def refuse_extras(graph: Graph) -> None:
     """Refuse to lose silently what a file of edges cannot hold."""
     for field in extras(graph):
-        raise CothermError(
-            f"graph.{field}",
-            "present, but this format cannot hold them",
-            "a graph without them, or a .npz file, which holds everything",
-            "graph.bare() leaves coordinates, labels and names of vertices out.",
-        )
+        needed = "a graph without them, or a .npz file, which holds everything"
+        advice = "graph.bare() leaves coordinates, labels and names of vertices out."
+        raise CothermError(f"graph.{field}", "present, but this format cannot hold them", needed, advice)

@@ -16,9 +16,8 @@ from numpy.typing import NDArray
 
 from cotherm.arrays import Indices
 from cotherm.errors import CothermError
-from cotherm.graphs.formats import triangles
 from cotherm.graphs.graph import MOST_VERTICES
-from cotherm.graphs.mesh import Mesh
+from cotherm.graphs.mesh import TRIANGULATE, Mesh
 from cotherm.io.text import LineReader, Lines, number_rows, require_finite, utf8
 
 _PASSED_OVER = {
@@ -81,7 +80,7 @@ def _corners(faces: Lines, points: Lines, before: int) -> Indices:
     ``before`` is how many vertices there are above these lines.
     """
     bare = Lines(_TEXTURE_AND_NORMAL.sub("", "\n".join(faces.rows)).split("\n") if faces.rows else [], faces.numbers)
-    numbers = number_rows(bare, 3, _NEEDED, triangles.ADVICE)
+    numbers = number_rows(bare, 3, _NEEDED, TRIANGULATE)
     above = before + np.searchsorted(points.numbers, faces.numbers)[:, np.newaxis]
     zero_based = np.where(numbers < 0, above + numbers, numbers - 1)
     known = (zero_based == np.floor(zero_based)) & (zero_based >= 0) & (zero_based < MOST_VERTICES)

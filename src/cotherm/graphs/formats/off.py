@@ -12,8 +12,7 @@ import re
 import numpy as np
 
 from cotherm.errors import CothermError
-from cotherm.graphs.formats import triangles
-from cotherm.graphs.mesh import Mesh
+from cotherm.graphs.mesh import TRIANGLE, TRIANGULATE, Mesh, corners_of
 from cotherm.io.text import LineReader, Lines, as_counts, number_rows, require_finite, require_rows, utf8
 
 _VARIANT = re.compile(r"(ST)?C?N?OFF(?![a-zA-Z])")
@@ -27,24 +26,22 @@ def render(mesh: Mesh) -> bytes:
 
 
 def parse(data: bytes) -> Mesh:
-    sizes, rows, plain = _begin(LineReader(utf8(data), comment="#"))
-    n, f = _sizes(sizes)
+    n, f, rows, plain = _begin(LineReader(utf8(data), comment="#"))
     require_rows(rows, len(rows), n + f, "lines of vertices and faces")
     vertices, faces = np.empty((n, 3)), np.empty((f, 3), dtype=np.int32)
     for group, which, lines in rows.groups((n, f)):
         if group == 0:
-            vertices[which] = require_finite(
-                lines, number_rows(lines, 3, "a vertex: three coordinates", more=not plain)
-            )
+            points = number_rows(lines, 3, "a vertex: three coordinates", more=not plain)
+            vertices[which] = require_finite(lines, points)
         else:
-            numbers = number_rows(lines, 4, triangles.NEEDED, more=True)
-            triangles.require_three(lines, numbers[:, 0])
-            faces[which] = triangles.corners(lines, numbers[:, 1:], n)
+            numbers = number_rows(lines, 4, TRIANGLE, more=True)
+            lines.refuse_where(np.not_equal(numbers[:, 0], 3), TRIANGLE, TRIANGULATE)
+            faces[which] = corners_of(lines, numbers[:, 1:], n)
     return Mesh(vertices, faces)
 
 
-def _begin(content: LineReader) -> tuple[Lines, LineReader, bool]:
-    """The line of the counts, the lines after it, and whether vertices hold only a position."""
+def _begin(content: LineReader) -> tuple[int, int, LineReader, bool]:
+    """Numbers of vertices and faces, the lines after them, and whether vertices hold only a position."""
     head, others = content.first()
     first = head.rows[0] if head.rows else ""
     word = _VARIANT.match(first)
@@ -53,18 +50,15 @@ def _begin(content: LineReader) -> tuple[Lines, LineReader, bool]:
     rest = first[word.end() :].strip()
     if "BINARY" in rest:
         head.refuse(0, "OFF as text", "Convert the file from binary OFF first.")
-    plain = word.group() == "OFF"
     if rest:
-        return Lines([rest], head.numbers), others, plain
-    return *others.first(), plain
-
-
-def _sizes(lines: Lines) -> tuple[int, int]:
+        head = Lines([rest], head.numbers)
+    else:
+        head, others = others.first()
     needed = "the numbers of vertices, faces and edges"
-    if not lines.rows:
+    if not head.rows:
         raise CothermError("content", "nothing after the word OFF", needed)
-    words = lines.rows[0].split()
+    words = head.rows[0].split()
     if len(words) not in (2, 3):
-        lines.refuse(0, needed)
-    n, f, *_ = as_counts(lines, 0, words, needed)
-    return n, f
+        head.refuse(0, needed)
+    n, f, *_ = as_counts(head, 0, words, needed)
+    return n, f, others, word.group() == "OFF"

@@ -9,14 +9,14 @@ double positions, which keeps every bit.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cotherm.errors import CothermError
-from cotherm.graphs.formats import triangles
-from cotherm.graphs.mesh import Mesh
+from cotherm.graphs.mesh import TRIANGLE, TRIANGULATE, Mesh, corners_of
 from cotherm.io.text import LineReader, Lines, as_counts, number_rows, require_finite, require_rows, utf8
 
 _TYPES = {
@@ -40,7 +40,7 @@ class _Property(NamedTuple):
 class _Element(NamedTuple):
     name: str
     size: int
-    properties: list[_Property]
+    properties: dict[str, _Property]
 
 
 # The records of one element: a vector for a property, a matrix for a list.
@@ -99,32 +99,31 @@ def _split(data: bytes) -> tuple[int, Lines]:
 def _header(lines: Lines) -> tuple[str, list[_Element]]:
     """The byte order ('' for text) and the elements a file declares."""
     order: str | None = None
-    elements: list[_Element] = []
-    names: set[tuple[str, ...]] = set()  # of elements, and of elements and their properties
+    elements: dict[str, _Element] = {}
+    properties: dict[str, _Property] = {}
     for k, row in enumerate(lines.rows[1:], 1):
         match row.split():
             case ["format", form, "1.0"] if form in _ORDERS and order is None:
                 order = _ORDERS[form]
             case ["comment" | "obj_info", *_]:
                 pass
-            case ["element", name, count] if (name,) not in names:
-                names.add((name,))
+            case ["element", name, count] if name not in elements:
+                properties = {}
                 size = as_counts(lines, k, [count], "the number of records")[0]
-                elements.append(_Element(name, size, []))
+                elements[name] = _Element(name, size, properties)
             case ["property", *words] if elements:
                 found = _property(lines, k, words)
-                if (elements[-1].name, found.name) in names:
+                if found.name in properties:
                     lines.refuse(k, "a different name for every property of an element")
-                names.add((elements[-1].name, found.name))
-                elements[-1].properties.append(found)
+                properties[found.name] = found
             case _:
                 lines.refuse(k, "a PLY header line: format, element, property or comment")
     if order is None:
         raise CothermError("header", "no line 'format ...'", "format " + ", ".join(_ORDERS) + " 1.0")
-    for element in elements:
+    for element in elements.values():
         if not element.properties:
             raise CothermError("header", f"element {element.name!r} without properties", "at least one")
-    return order, elements
+    return order, list(elements.values())
 
 
 def _property(lines: Lines, k: int, words: list[str]) -> _Property:
@@ -143,51 +142,56 @@ def _text(data: bytes, start: int, elements: list[_Element], header: Lines) -> d
     require_rows(content, len(content), sum(sizes), "records")
     found: dict[str, _Columns] = {}
     n = next((element.size for element in elements if element.name == "vertex"), 0)
-    starts: list[int] = []
+    record: np.dtype[Any] = np.dtype(float)
     for group, which, lines in content.groups(sizes):
         element = elements[group]
         if which.start == 0:
-            starts = _text_layout(lines, element)
+            record = _text_record(lines, element)
             found[element.name] = {}
-        for name, values in _text_columns(lines, element, starts, n).items():
+        needed = f"{record.itemsize // 8} numbers, as in the first record of {element.name!r}"
+        advice = TRIANGULATE if element.name == "face" else ""
+        rows = number_rows(lines, record.itemsize // 8, needed, advice).view(record)[:, 0]
+        for name, lengths in _lengths(rows, element):
+            lines.refuse_where(lengths != rows[name].shape[1], needed, advice)
+        for name, kept in _kept(rows, element).items():
+            if element.name == "vertex":
+                require_finite(lines, kept)
+            is_triangle = element.name == "face" and kept.shape[1:] == (3,)
+            values = corners_of(lines, kept, n).astype(np.int32) if is_triangle else kept
             column = found[element.name].setdefault(name, np.empty((element.size, *values.shape[1:]), values.dtype))
             column[which] = values
     return found
 
 
-def _text_columns(lines: Lines, element: _Element, starts: list[int], n: int) -> _Columns:
-    """The kept part of some records, checked line by line."""
-    needed = f"{starts[-1]} numbers, as in the first record of {element.name!r}"
-    advice = triangles.ADVICE if element.name == "face" else ""
-    numbers = number_rows(lines, starts[-1], needed, advice)
-    values: _Columns = {}
-    for p, a, b in zip(element.properties, starts, starts[1:], strict=False):
-        if p.length is not None:
-            lines.refuse_where(np.not_equal(numbers[:, a], b - a - 1), needed, advice)
-        if p.name in _KEPT.get(element.name, ()):
-            values[p.name] = numbers[:, a] if p.length is None else numbers[:, a + 1 : b]
-    for name, column in values.items():
-        if element.name == "vertex":
-            require_finite(lines, column)
-        elif column.ndim == 2 and column.shape[1] == 3:
-            values[name] = triangles.corners(lines, column, n).astype(np.int32)
-    return values
-
-
-def _text_layout(lines: Lines, element: _Element) -> list[int]:
-    """The columns where the properties start, by the first record, and one past the last."""
+def _text_record(lines: Lines, element: _Element) -> np.dtype[Any]:
+    """The numbers of a record, by the first."""
     words = lines.rows[0].split()
-    starts = [0]
-    for p in element.properties:
-        width = 1
+    fields: list[Any] = []
+    at = 0
+    for p in element.properties.values():
+        length = 0
         if p.length is not None:
-            at = starts[-1]
-            length = words[at] if at < len(words) else "missing"
-            width += as_counts(lines, 0, [length], f"the length of {p.name!r}")[0]
-        starts.append(starts[-1] + width)
-    if starts[-1] != len(words):
-        lines.refuse(0, f"{starts[-1]} numbers for a record of {element.name!r}")
-    return starts
+            word = words[at] if at < len(words) else "missing"
+            length = min(as_counts(lines, 0, [word], f"the length of {p.name!r}")[0], len(words))
+        fields += _fields(p, "<f8", "<f8", length)
+        at += 1 + length
+    if at != len(words):
+        lines.refuse(0, f"{at} numbers for a record of {element.name!r}")
+    return np.dtype(fields)
+
+
+def _fields(p: _Property, kind: str, count: str, length: int) -> list[Any]:
+    """A property in a record. A space makes the name of its length unique: property names have none."""
+    return [(p.name, kind)] if p.length is None else [(f"{p.name} length", count), (p.name, kind, (length,))]
+
+
+def _lengths(rows: NDArray[Any], element: _Element) -> Iterator[tuple[str, NDArray[Any]]]:
+    """The lists of the records, and how long each is said to be."""
+    return ((p.name, rows[f"{p.name} length"]) for p in element.properties.values() if p.length is not None)
+
+
+def _kept(rows: NDArray[Any], element: _Element) -> _Columns:
+    return {p.name: rows[p.name] for p in element.properties.values() if p.name in _KEPT.get(element.name, ())}
 
 
 def _binary(data: bytes, start: int, elements: list[_Element], order: str) -> dict[str, _Columns]:
@@ -198,7 +202,13 @@ def _binary(data: bytes, start: int, elements: list[_Element], order: str) -> di
         if stop > len(data):
             _refuse_short(element)
         rows = np.frombuffer(data, record, element.size, start)
-        found[element.name] = _binary_columns(rows, element)
+        advice = TRIANGULATE if element.name == "face" else ""
+        for name, lengths in _lengths(rows, element):
+            odd = np.flatnonzero(lengths != lengths[:1])
+            if len(odd):
+                given = f"a list {name!r} of length {lengths[odd[0]]} after lists of length {lengths[0]}"
+                raise CothermError(f"{element.name} {odd[0]}", given, "lists of one length", advice)
+        found[element.name] = _kept(rows, element)
         start = stop
     if start != len(data):
         raise CothermError("content", f"{len(data) - start} bytes after the last record", "nothing after it")
@@ -208,58 +218,28 @@ def _binary(data: bytes, start: int, elements: list[_Element], order: str) -> di
 def _record(data: bytes, start: int, element: _Element, order: str) -> np.dtype[Any]:
     """The layout of one record; lists are as long as in the first."""
     fields: list[Any] = []
-    at = start
-    for p in element.properties:
-        if p.length is None:
-            fields.append((p.name, order + p.type))
-            at += np.dtype(p.type).itemsize
-            continue
-        length = _length(data, at, p, element, order) if element.size else 0
-        # A space makes the name unique: property names have none.
-        fields += [(f"{p.name} length", order + p.length), (p.name, order + p.type, (length,))]
-        at += np.dtype(p.length).itemsize + length * np.dtype(p.type).itemsize
+    at, where = start, f"first record of {element.name!r}"
+    for p in element.properties.values():
+        length = 0
+        if p.length is not None and element.size:
+            kind = np.dtype(order + p.length)
+            if at + kind.itemsize > len(data):
+                _refuse_short(element)
+            length = int(np.frombuffer(data, kind, 1, at)[0])
+            room = (len(data) - at - kind.itemsize) // np.dtype(p.type).itemsize
+            if not 0 <= length <= min(room, _LONGEST_LIST):
+                raise CothermError(where, f"a list of length {length}", "a length that the file has room for")
+        added = _fields(p, order + p.type, order + (p.length or ""), length)
+        fields += added
+        at += np.dtype(added).itemsize
     if at - start > _LONGEST_RECORD:
-        raise CothermError(f"first record of {element.name!r}", f"{at - start} bytes", f"at most {_LONGEST_RECORD}")
+        raise CothermError(where, f"{at - start} bytes", f"at most {_LONGEST_RECORD}")
     return np.dtype(fields)
 
 
-def _length(data: bytes, at: int, p: _Property, element: _Element, order: str) -> int:
-    """The length of a list in the first record, whose bytes must be there."""
-    kind = np.dtype(f"{order}{p.length}")
-    entries = at + kind.itemsize
-    if entries > len(data):
-        _refuse_short(element)
-    length = int(np.frombuffer(data, kind, 1, at)[0])
-    room = (len(data) - entries) // np.dtype(p.type).itemsize
-    if not 0 <= length <= min(room, _LONGEST_LIST):
-        given = f"a list of length {length}"
-        raise CothermError(f"first record of {element.name!r}", given, "a length that the file has room for")
-    return length
-
-
-def _binary_columns(rows: NDArray[Any], element: _Element) -> _Columns:
-    for p in element.properties:
-        if p.length is None or not len(rows):
-            continue
-        lengths = rows[f"{p.name} length"]
-        odd = np.flatnonzero(lengths != lengths[0])
-        if len(odd):
-            raise CothermError(
-                f"{element.name} {odd[0]}",
-                f"a list {p.name!r} of length {lengths[odd[0]]} after lists of length {lengths[0]}",
-                "lists of one length",
-                triangles.ADVICE if element.name == "face" else "",
-            )
-    return {p.name: rows[p.name] for p in element.properties if p.name in _KEPT.get(element.name, ())}
-
-
 def _refuse_short(element: _Element) -> NoReturn:
-    raise CothermError(
-        "content",
-        f"the file ends among the records of {element.name!r}",
-        f"{element.size} of them, as the header declares",
-        "The file may have been cut short.",
-    )
+    given, needed = f"the file ends among the records of {element.name!r}", f"{element.size} of them, as declared"
+    raise CothermError("content", given, needed, "The file may have been cut short.")
 
 
 def _vertices(vertex: _Columns) -> NDArray[Any]:
@@ -278,5 +258,5 @@ def _faces(face: _Columns, f: int) -> NDArray[Any]:
     corners = lists[0]
     if corners.shape[1] != 3:
         given = f"polygons with {corners.shape[1]} corners"
-        raise CothermError("faces", given, triangles.NEEDED, triangles.ADVICE)
+        raise CothermError("faces", given, TRIANGLE, TRIANGULATE)
     return corners

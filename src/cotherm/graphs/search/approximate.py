@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from cotherm.arrays import Floats, Ints
 from cotherm.graphs.search.exact import nearest_of
 from cotherm.graphs.search.points import Points, best, centered, row_maxima
-from cotherm.graphs.validation import Rows
 from cotherm.progress import working
 
 INSTALL = "pip install 'cotherm[neighbors]'"
@@ -37,7 +36,9 @@ def remedy() -> str | None:
 def nearest(points: Points, k: int, seed: int) -> tuple[Ints, Floats]:
     """The k nearest other rows of every row, mostly correct, and their true distances, nearest first."""
     listed = min(points.count, max(k + 1, _LEAST_LISTED))
-    found = _descend(_as_float32(points.rows), listed, seed)
+    rows = centered(points.rows, points.rows)
+    # Scaled to at most 1, as float32, which the search computes in.
+    found = _descend((rows / (float(row_maxima(rows).max()) or 1.0)).astype(np.float32), listed, seed)
     indices, distances = best(points, points, found, k, np.arange(points.count))
     missing = np.flatnonzero(np.isinf(distances[:, -1]))
     if len(missing):
@@ -61,9 +62,3 @@ def _descend(rows: Any, listed: int, seed: int) -> Ints:
 
         found: NDArray[Any] = NNDescent(rows, n_neighbors=listed, random_state=seed).neighbor_graph[0]
     return found.astype(np.int64)
-
-
-def _as_float32(rows: Rows) -> Any:
-    """The rows centered and scaled to at most 1, as float32, which the search computes in."""
-    rows = centered(rows)
-    return (rows / (float(row_maxima(rows).max()) or 1.0)).astype(np.float32)

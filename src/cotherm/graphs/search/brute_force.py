@@ -31,34 +31,19 @@ _AT_ONCE = 8_192
 # For some queries the points that may be nearest, ascending, and their distances.
 Look = Callable[[Ints], tuple[Ints, Floats]]
 
-_forked = False
+_process = os.getpid()
 
 
-def _in_child() -> None:
-    global _forked  # noqa: PLW0603
-    _forked = True
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_in_child)
-
-
-def pays(points: Points, queries: Points, k: int) -> bool:
-    """Whether scikit-learn is quicker: the points are dense and many, and few neighbors are asked for.
+def pays(points: Points, queries: Points, k: int, engine: Engine | None = None) -> bool:
+    """Whether scikit-learn, or the engine, is quicker: the points are dense and many, and few neighbors are asked for.
 
     Never in the child of a fork: it would hang in OpenMP, by which scikit-learn computes, if its parent had used it.
     """
-    many = points.count * queries.count >= limits.SKLEARN_PAIRS
-    return many and _are_few(points, k) and not _forked
-
-
-def pays_on(engine: Engine, points: Points, k: int) -> bool:
-    """Whether the engine should compare all pairs: the points are dense, and the engine says that it pays."""
-    return _are_few(points, k) and engine.compares(points.count, _sought(k))
-
-
-def _are_few(points: Points, k: int) -> bool:
-    return isinstance(points.rows, np.ndarray) and 8 * k <= points.count
+    if not isinstance(points.rows, np.ndarray) or 8 * k > points.count:
+        return False
+    if engine is not None:
+        return engine.compares(points.count, _sought(k))
+    return points.count * queries.count >= limits.SKLEARN_PAIRS and os.getpid() == _process
 
 
 def _sought(k: int) -> int:

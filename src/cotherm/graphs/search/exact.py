@@ -38,7 +38,7 @@ def nearest(points: Points, k: int, engine: Engine | None) -> tuple[Ints, Floats
 
 def runs_on(engine: Engine | None, points: Points, k: int) -> bool:
     """Whether the engine compares all pairs; otherwise the processor searches, and finds the same."""
-    return engine is not None and not few_dimensions(points) and brute_force.pays_on(engine, points, k)
+    return engine is not None and not few_dimensions(points) and brute_force.pays(points, points, k, engine)
 
 
 def nearest_to(points: Points, queries: Points, k: int, *, own: Ints | None = None) -> tuple[Ints, Floats]:
@@ -49,19 +49,14 @@ def nearest_to(points: Points, queries: Points, k: int, *, own: Ints | None = No
     if few_dimensions(points):
         # One more than needed: a point finds itself, unless more than k copies come before it.
         sought = np.arange(1, min(k + 1, points.count) + 1)
-        found = _by_tree(cKDTree(_dense(points)), _dense(queries), sought)
+        tree, rows = cKDTree(_dense(points)), _dense(queries)
+        found = np.empty((len(rows), len(sought)), dtype=np.int64)
+        starts = range(0, len(rows), _AT_ONCE)
+        for start in track(starts, total=len(starts), label="neighbors"):
+            part = slice(start, start + _AT_ONCE)
+            found[part] = tree.query(rows[part], k=sought, workers=-1)[1]
         return best(points, queries, found, k, own)
     return _by_all_pairs(points, queries, k, own)
-
-
-def _by_tree(tree: cKDTree, queries: Floats, sought: Ints) -> Ints:
-    """The points whose ranks among the nearest are ``sought``; queries go in batches, to report progress."""
-    found = np.empty((len(queries), len(sought)), dtype=np.int64)
-    starts = range(0, len(queries), _AT_ONCE)
-    for start in track(starts, total=len(starts), label="neighbors"):
-        part = slice(start, start + _AT_ONCE)
-        found[part] = tree.query(queries[part], k=sought, workers=-1)[1]
-    return found
 
 
 def nearest_rows(X: Floats, Y: Floats, k: int) -> tuple[Ints, Floats]:
@@ -86,7 +81,7 @@ def within(points: Points, radius: float) -> tuple[Ints, Ints, Floats]:
         return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64), np.empty(0)
     candidates = _tree_pairs(points, radius) if few_dimensions(points) else _block_pairs(points, radius)
     i, j = candidates[:, 0], candidates[:, 1]
-    d = points.distances(i, j)
+    d = points.distances_to(points, i, j)
     near = d <= radius
     return i[near], j[near], d[near]
 
@@ -98,28 +93,21 @@ def _dense(points: Points) -> Floats:
 
 
 def _tree_pairs(points: Points, radius: float) -> Ints:
-    tree = cKDTree(_dense(points))
-    reach = points.reach(radius)
-    ordered = int(tree.count_neighbors(tree, reach))
-    _require_few((ordered - points.count) // 2, radius)
+    tree, reach = cKDTree(_dense(points)), points.reach(radius)
+    _require_few((int(tree.count_neighbors(tree, reach)) - points.count) // 2, radius)
     return np.asarray(tree.query_pairs(reach, output_type="ndarray"), dtype=np.int64)
 
 
 def _block_pairs(points: Points, radius: float) -> Ints:
     found = [np.empty((0, 2), dtype=np.int64)]
-    total = 0
     for pairs in products.pairs_within(points, points.reach(radius)):
         found.append(pairs)
-        total += len(pairs)
-        _require_few(total, radius)
+        _require_few(sum(map(len, found)), radius)
     return np.concatenate(found)
 
 
 def _require_few(pairs: int, radius: float) -> None:
     if pairs > limits.NEIGHBOR_PAIRS:
-        raise CothermError(
-            "radius",
-            f"{radius:g}, within which there are at least {pairs:,} pairs of points",
-            f"at most {limits.NEIGHBOR_PAIRS:,} edges",
-            "Choose a smaller radius, or knn_graph, whose size does not depend on the density.",
-        )
+        given = f"{radius:g}, within which there are at least {pairs:,} pairs of points"
+        advice = "Choose a smaller radius, or knn_graph, whose size does not depend on the density."
+        raise CothermError("radius", given, f"at most {limits.NEIGHBOR_PAIRS:,} edges", advice)

@@ -108,46 +108,17 @@ def nearest_neighbors(
     ([1, 0, 1], [1.0, 1.0, 2.0], 1.0)
     """
     k = validation.integer("k", k, least=1)
-    search, seed = search_options(search, seed)
-    run_by = search_engine(engine, X, search)
+    search = validation.choice("search", search, ("auto", "exact", "approximate"))
+    seed = validation.integer("seed", seed, least=0, most=2**32 - 1)
+    run_by = _engine(engine, X, search)
     points = Points.of(X, metric)
     points.require("k", k)
-    return find(points, k, search, seed, run_by)
-
-
-def search_options(search: object, seed: object) -> tuple[str, int]:
-    """The checked ``search`` and ``seed``."""
-    search = validation.choice("search", search, ("auto", "exact", "approximate"))
-    return search, validation.integer("seed", seed, least=0, most=2**32 - 1)
-
-
-def search_engine(engine: str | Engine, X: object, search: str) -> Engine | None:
-    """The engine that searches among the points X; None means the processor, whose search does not use its kernels.
-
-    No other searches approximately.
-    """
-    named = resolved(engine, X)
-    is_auto = isinstance(engine, str) and engine == "auto"
-    if (isinstance(named, str) and named == "cpu") or (is_auto and search == "approximate"):
-        return None
-    chosen = get_engine(named)
-    if search == "approximate" and chosen.name != "cpu":
-        raise CothermError(
-            "search",
-            f"'approximate' with engine={chosen.name!r}",
-            "'auto' or 'exact', which compare all pairs there, or engine='cpu'",
-        )
-    return chosen
-
-
-def find(points: Points, k: int, search: str, seed: int, engine: Engine | None) -> Neighbors:
-    """The neighbors of checked points, numbered as the points were given."""
-    if _is_approximate(points, k, search, engine):
+    if _is_approximate(points, k, search, run_by):
         indices, distances = approximate.nearest(points, k, seed)
         recall = approximate.recall(points, distances, seed)
-        _warn_if_low(recall)
+        warn_if_low(recall, "a larger k")
     else:
-        indices, distances = exact.nearest(points, k, engine)
+        indices, distances = exact.nearest(points, k, run_by)
         recall = 1.0
     if points.count == points.n:
         return Neighbors(indices, distances, recall)
@@ -155,6 +126,19 @@ def find(points: Points, k: int, search: str, seed: int, engine: Engine | None) 
     padded.indices[points.kept] = points.kept[indices]
     padded.distances[points.kept] = distances
     return padded
+
+
+def _engine(engine: str | Engine, X: object, search: str) -> Engine | None:
+    """The engine that searches among the points X, not approximately; None for the processor without its kernels."""
+    named = resolved(engine, X)
+    is_auto = isinstance(engine, str) and engine == "auto"
+    if (isinstance(named, str) and named == "cpu") or (is_auto and search == "approximate"):
+        return None
+    chosen = get_engine(named)
+    if search == "approximate" and chosen.name != "cpu":
+        needed = "'auto' or 'exact', which compare all pairs there, or engine='cpu'"
+        raise CothermError("search", f"'approximate' with engine={chosen.name!r}", needed)
+    return chosen
 
 
 def _is_approximate(points: Points, k: int, search: str, engine: Engine | None) -> bool:
@@ -168,19 +152,13 @@ def _is_approximate(points: Points, k: int, search: str, engine: Engine | None) 
     if search == "approximate":
         advice = remedy[0].upper() + remedy[1:]
         raise CothermError("search", "'approximate', which is not available", "pynndescent, compiled", advice)
-    warnings.warn(
-        f"X: all pairs of {points.count:,} points are compared, which will be slow; for the approximate "
-        f"search {remedy}",
-        CothermWarning,
-        stacklevel=4,
-    )
+    told = f"X: all pairs of {points.count:,} points are compared, which will be slow; for the approximate search "
+    warnings.warn(told + remedy, CothermWarning, stacklevel=3)
     return False
 
 
-def _warn_if_low(recall: float) -> None:
+def warn_if_low(recall: float, other: str) -> None:
+    """Warn of a search that missed too many neighbors; ``other`` is what helps besides an exact search."""
     if recall < _GOOD_RECALL:
-        warnings.warn(
-            f"search: only {recall:.1%} of the true neighbors were found; use 'exact', or a larger k",
-            CothermWarning,
-            stacklevel=4,
-        )
+        told = f"search: only {recall:.1%} of the true neighbors were found; use 'exact', or {other}"
+        warnings.warn(told, CothermWarning, stacklevel=3)

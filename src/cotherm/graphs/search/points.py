@@ -49,13 +49,8 @@ class Points:
             return cls(n, metric, rows, np.arange(n))
         largest = row_maxima(rows)
         kept = np.flatnonzero(largest)
+        warn_of_zero_rows("X", n - len(kept), n)
         if len(kept) < n:
-            warnings.warn(
-                f"X: {n - len(kept)} of {n} rows are zero and have no direction: under the cosine metric "
-                "they have no neighbors and are nobody's neighbor",
-                CothermWarning,
-                stacklevel=3,
-            )
             rows, largest = rows[kept], largest[kept]
         return cls(n, metric, unit(rows, largest), kept)
 
@@ -70,32 +65,24 @@ class Points:
             raise CothermError("X", "a single point", "at least two points, to be neighbors")
         if k >= self.count:
             zero = "" if self.count == self.n else f", of which {self.n - self.count} are zero rows"
-            raise CothermError(
-                argument,
-                f"{k} neighbors among n = {self.n} points{zero}",
-                f"at most {max(self.count - 1, 0)}, one less than there are points",
-            )
+            needed = f"at most {max(self.count - 1, 0)}, one less than there are points"
+            raise CothermError(argument, f"{k} neighbors among n = {self.n} points{zero}", needed)
         if k * self.count > limits.NEIGHBOR_PAIRS:
-            raise CothermError(
-                argument,
-                f"{k} neighbors of {self.count:,} points, {k * self.count:,} pairs",
-                f"at most {limits.NEIGHBOR_PAIRS:,} pairs, k of at most {limits.NEIGHBOR_PAIRS // self.count:,}",
-            )
+            needed = f"at most {limits.NEIGHBOR_PAIRS:,} pairs, k of at most {limits.NEIGHBOR_PAIRS // self.count:,}"
+            given = f"{k} neighbors of {self.count:,} points, {k * self.count:,} pairs"
+            raise CothermError(argument, given, needed)
 
     def take(self, rows: Ints) -> Points:
         """Some of the rows."""
         return Points(self.n, self.metric, self.rows[rows], self.kept[rows])
-
-    def distances(self, a: Ints, b: Ints) -> Floats:
-        """d between row a[p] and row b[p] for every p."""
-        return self.distances_to(self, a, b)
 
     def distances_to(self, others: Points, a: Ints, b: Ints) -> Floats:
         """d between row a[p] and row b[p] of others for every p, from the differences of their entries."""
         # |a|² + |b|² − 2ab would be quicker, but loses every digit for points close together.
         found = np.empty(len(a))
         # Two gathered blocks of rows and their difference must fit into the cache.
-        for part in slices(len(a), 8 * self._width()):
+        width = 1 + int(self.rows.size) // max(self.count, 1)  # SciPy counts stored entries, NumPy all entries
+        for part in slices(len(a), 8 * width):
             found[part] = self.from_squares(squares(self.rows[a[part]] - others.rows[b[part]]))
         return found
 
@@ -122,15 +109,16 @@ class Points:
             return 0.0
         return (int(self.rows.shape[1]) + 4) * EPSILON
 
-    def _width(self) -> int:
-        """Numbers in a typical row."""
-        stored = self.rows.size  # SciPy counts stored entries, NumPy all entries
-        return 1 + int(stored) // max(self.count, 1)
+
+def warn_of_zero_rows(argument: str, zero: int, n: int) -> None:
+    if zero:
+        told = f"{argument}: {zero} of {n} rows are zero and have no direction: under the cosine metric "
+        warnings.warn(f"{told}they have no neighbors and are nobody's neighbor", CothermWarning, stacklevel=4)
 
 
-def centered(rows: Rows) -> Rows:
-    """The rows less their mean: distances are the same and rounding is less. Sparse rows stay as they are."""
-    return rows - rows.mean(axis=0) if isinstance(rows, np.ndarray) else rows
+def centered(rows: Rows, about: Rows) -> Rows:
+    """The rows less a mean: distances are the same and rounding is less. Sparse rows stay as they are."""
+    return rows - about.mean(axis=0) if isinstance(rows, np.ndarray) else rows
 
 
 def squares(rows: Rows) -> Floats:

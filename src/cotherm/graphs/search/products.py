@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cotherm.arrays import Floats, Ints
-from cotherm.graphs.search.points import EPSILON, Points, slices, squares
+from cotherm.graphs.search.points import EPSILON, Points, centered, slices, squares
 from cotherm.graphs.validation import Rows
 from cotherm.progress import track
 
@@ -25,7 +25,9 @@ class Products:
     """
 
     def __init__(self, points: Points, queries: Points) -> None:
-        self.rows, self.queries = _centered(points.rows, queries.rows)
+        self.rows = self.queries = centered(points.rows, points.rows)
+        if queries.rows is not points.rows:
+            self.queries = centered(queries.rows, points.rows)
         self.norms = squares(self.rows)
         self.query_norms = self.norms if self.queries is self.rows else squares(self.queries)
         # A generous form of the classical bound for sums of d products.
@@ -48,15 +50,6 @@ class Products:
         below = upper <= (bound + 2 * self.query_error[queries])[:, np.newaxis]
         a, j = np.divmod(np.flatnonzero(below), upper.shape[1])  # much quicker than nonzero in two dimensions
         return a, j
-
-
-def _centered(rows: Rows, queries: Rows) -> tuple[Rows, Rows]:
-    """Both less the mean of the rows: distances are the same and rounding is less. Sparse rows stay as they are."""
-    if not isinstance(rows, np.ndarray):
-        return rows, queries
-    mean = rows.mean(axis=0)
-    centered = rows - mean
-    return centered, centered if queries is rows else queries - mean
 
 
 def nearest_to(

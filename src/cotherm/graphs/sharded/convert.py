@@ -4,31 +4,33 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cotherm import limits, memory, validation
-from cotherm.arrays import Floats, Ints
+from cotherm.arrays import Ints
 from cotherm.errors import CothermError, CothermWarning, within
 from cotherm.graphs.files import read_graph
 from cotherm.graphs.formats import edge_list
 from cotherm.graphs.graph import MOST_VERTICES, Graph
-from cotherm.graphs.sharded.number_text import NotPlainError, head_of, number_rows
-from cotherm.graphs.sharded.partition import Partition, partitioned, partitioner
+from cotherm.graphs.sharded.number_text import head_of, number_rows
+from cotherm.graphs.sharded.partition import partitioned, partitioner
 from cotherm.graphs.sharded.staging import SCRATCH, staged
-from cotherm.graphs.sharded.store import EXTRAS, MOST_SHARDS, ShardedGraph
-from cotherm.graphs.sharded.writing import EDGE, Records, ShardWriter, repeated
-from cotherm.graphs.validation import checked_name
+from cotherm.graphs.sharded.store import EXTRAS, MOST_SHARDS, ShardedGraph, even_cuts
+from cotherm.graphs.sharded.writing import EDGE, Records, ShardWriter, dealt, repeated
+from cotherm.graphs.sharded.writing import edges as as_records
+from cotherm.graphs.validation import EACH_ONCE, checked_name
 from cotherm.io import array_file, atomic
+from cotherm.io.array_file import ArrayFile
 from cotherm.io.atomic import unpack
-from cotherm.io.kinds import PACKED, TEXT, suffix_of
+from cotherm.io.kinds import PACKED, TEXT, stem_of, suffix_of
 from cotherm.io.text import utf8
 from cotherm.progress import track, working
-from cotherm.ranks import ONE, Ranks, require_equal, together
+from cotherm.ranks import ONE, Ranks, SharedError, from_first, require_equal, together
 
 _EDGES_AT_ONCE = 2**18
 _WHOLE = (".npz", ".mtx", ".graphml")
@@ -113,73 +115,63 @@ def shard_graph(
     require_equal(ranks, "source", None if isinstance(given, Graph) else str(given))
     require_equal(ranks, "parts", (parts, order, str(path)))
     with staged(ranks, path, overwrite=overwrite) as folder:
-        edges = _of_graph(given) if isinstance(given, Graph) else _of_file(ranks, given, folder / SCRATCH)
-        _write(ranks, edges, folder, parts, order, name or edges.name or _stem(given))
+        edges = from_first(ranks, lambda: _opened(given, folder / SCRATCH))
+        name = name or edges.name or (None if isinstance(given, Graph) else stem_of(given))
+        _write(ranks, edges, folder, parts, order, name)
     return ShardedGraph.open(path)
 
 
 class _Source(NamedTuple):
-    """n vertices, m edges, and a way to read a stretch of these as records."""
+    """A graph whose m edges are records in a file, and whose rows of vertices are files too."""
 
     n: int
     m: int
     name: str | None
     where: str
-    read: Callable[[int, int], Records]
-    extras: dict[str, NDArray[Any]]
+    edges: Path
+    extras: dict[str, ArrayFile]
+
+    def read(self, start: int, stop: int) -> Records:
+        return np.fromfile(self.edges, EDGE, stop - start, offset=start * EDGE.itemsize)
 
 
-def _of_graph(graph: Graph, where: str = "source") -> _Source:
-    """The edges of a graph in memory."""
-
-    def read(start: int, stop: int) -> Records:
-        part = slice(start, stop)
-        return _records(graph.i[part], graph.j[part], graph.w[part])
-
-    extras = {one: getattr(graph, one) for one in EXTRAS if getattr(graph, one, None) is not None}
-    return _Source(graph.n, graph.m, graph.name, where, read, extras)
-
-
-def _of_file(ranks: Ranks, path: Path, scratch: Path) -> _Source:
-    """The edges in a file, ready to be read by all ranks; one of them parses text."""
-    suffix = suffix_of(path)
-    sizes: tuple[int, int, str | None] | None = None
-    why = ""
-    with together(ranks):
-        if suffix not in (*TEXT, *PACKED, *_WHOLE):
-            raise CothermError(str(path), f"suffix {suffix!r}", f"one of {', '.join((*TEXT, *PACKED, *_WHOLE))}")
-        if suffix not in _WHOLE and ranks.rank == 0:
-            try:
-                sizes = _parsed(path, scratch / "edges.bin")
-            except NotPlainError as error:
-                why = str(error)
-    sizes, why = ranks.share((sizes, why))
-    if sizes is None:
-        graph: Graph | None = None
-        with together(ranks):
-            graph = read_graph(path) if suffix in _WHOLE else _whole_text(path, why)
-        assert graph is not None
-        return _of_graph(graph, str(path))
-
-    def read(start: int, stop: int) -> Records:
-        return np.fromfile(scratch / "edges.bin", EDGE, stop - start, offset=start * EDGE.itemsize)
-
-    n, m, name = sizes
-    return _Source(n, m, name, str(path), read, {})
+def _opened(given: Graph | Path, scratch: Path) -> _Source:
+    """A graph, or the one in a file, ready to be read by all ranks."""
+    place = scratch / "edges.bin"
+    where = "source" if isinstance(given, Graph) else str(given)
+    if isinstance(given, Graph):
+        graph = given
+    elif (suffix := suffix_of(given)) in _WHOLE:
+        graph = read_graph(given)
+    elif suffix not in (*TEXT, *PACKED):
+        raise CothermError(where, f"suffix {suffix!r}", f"one of {', '.join((*TEXT, *PACKED, *_WHOLE))}")
+    else:
+        try:
+            return _Source(*_parsed(given, place), where, place, {})
+        except CothermError as error:
+            if error.argument == str(place):  # the disk, not the text
+                raise
+            place.unlink(missing_ok=True)
+            graph = _whole_text(given, error.given)
+    with atomic.writing(place), place.open("xb") as file:
+        for start in range(0, graph.m, _EDGES_AT_ONCE):
+            some = slice(start, start + _EDGES_AT_ONCE)
+            file.write(array_file.octets(as_records(graph.i[some], graph.j[some], graph.w[some])))
+    extras = {one: scratch / f"{one}.npy" for one in EXTRAS if getattr(graph, one, None) is not None}
+    for one, path in extras.items():
+        array_file.save(path, getattr(graph, one))
+    files = {one: array_file.describe(path) for one, path in extras.items()}
+    return _Source(graph.n, graph.m, graph.name, where, place, files)
 
 
 def _parsed(path: Path, place: Path) -> tuple[int, int, str | None]:
     """Write all edges of an edge list as records; numbers of vertices and edges, and the name.
 
-    Whatever is wrong raises NotPlainError: the reader of whole files then says what and where, or can read it.
+    Whatever is wrong is a CothermError: the reader of whole files then says what and where, or can read it.
     """
-    head = head_of(path)
-    try:
-        form = edge_list.form_of(utf8(head))
-    except CothermError as error:
-        raise NotPlainError(str(error)) from None
+    form = edge_list.form_of(utf8(head_of(path)))
     if form.named:
-        raise NotPlainError("names of vertices")
+        raise CothermError(str(path), "names of vertices", "numbers")
     n = MOST_VERTICES if form.header is None else form.header.n
     m, largest = 0, -1
     with working(f"reading {path.name}"), atomic.writing(place), place.open("xb") as file:
@@ -189,17 +181,18 @@ def _parsed(path: Path, place: Path) -> tuple[int, int, str | None]:
             good &= (i != j) & (w >= 0) & (w < np.inf)
             if not good.all():
                 k = int(np.argmin(good))
-                raise NotPlainError(f"row {m + k}, from {i[k]:g} to {j[k]:g} of weight {w[k]:g}")
-            found = _records(i, j, w)
+                given = f"row {m + k}, from {i[k]:g} to {j[k]:g} of weight {w[k]:g}"
+                raise CothermError(str(path), given, "an edge")
+            found = as_records(i, j, w)
             file.write(array_file.octets(found))
             m, largest = m + len(found), max(largest, int(found["j"].max(initial=-1)))
     if form.header is not None:
         # A compressed file that is cut short has been refused.
         if m != form.header.m or not (path.suffix.lower() == ".gz" or _ends_its_last_line(path)):
-            raise NotPlainError(f"{m} edges, of {form.header.m} in the header")
+            raise CothermError(str(path), f"{m} edges", f"{form.header.m}, as in the header")
         return n, m, form.header.name
     if not m:
-        raise NotPlainError("no edges")
+        raise CothermError(str(path), "no edges", "an edge")
     edge_list.require_proportion(str(path), largest + 1, m, edge_list.ADVICE)
     return largest + 1, m, None
 
@@ -212,6 +205,7 @@ def _ends_its_last_line(path: Path) -> bool:
 
 def _whole_text(path: Path, why: str) -> Graph:
     """An edge list that is not plain: between names, with comments, or wrong."""
+    atomic.load(path, most=1)  # refuses what is no file with content
     size, free = path.stat().st_size, memory.available()
     if free is not None and size > free:
         needed = "two vertex numbers and perhaps a weight >= 0 in every line, in a file larger than memory"
@@ -220,57 +214,38 @@ def _whole_text(path: Path, why: str) -> Graph:
         return edge_list.parse(unpack(path) if path.suffix.lower() == ".gz" else atomic.load(path))
 
 
-def _records(i: NDArray[Any], j: NDArray[Any], w: Floats) -> Records:
-    found = np.empty(len(i), EDGE)
-    found["i"], found["j"], found["w"] = np.minimum(i, j), np.maximum(i, j), w + 0.0  # −0.0 becomes 0.0
-    return found
-
-
 def _write(ranks: Ranks, edges: _Source, folder: Path, parts: int | None, order: str, name: str | None) -> None:
     """All shards, from edges that can be read."""
     shards = parts or max(ranks.size, -(-edges.m // limits.SHARD_EDGES))
-    found = _partition(ranks, edges, shards, folder / SCRATCH) if order == "partition" else None
-    number: NDArray[np.int32] | None = None
-    if found is not None:
-        number = np.empty(edges.n, dtype=np.int32)
-        number[found.sequence] = np.arange(edges.n, dtype=np.int32)
-    starts = _ranges(ranks, edges, shards) if found is None else found.starts
+    by: str | None = None
+    with together(ranks):
+        by = partitioner() if order == "partition" else None
+    if order == "partition" and by is None and ranks.rank == 0:
+        told = "order 'partition': this PETSc has neither ParMETIS nor PT-Scotch; the order is 'given' instead"
+        warnings.warn(told, CothermWarning, stacklevel=3)
+    sequence: Ints | None = None
+    if by is None:
+        starts = _ranges(ranks, edges, shards)
+    else:
+        blocks = partial(_blocks, ranks, edges, label="edges to parts")
+        sequence, starts = partitioned(ranks, edges.n, blocks, shards, by, folder / SCRATCH)
+    number = None if sequence is None else np.argsort(sequence).astype(np.int32)
     writer = ShardWriter(ranks, folder, starts)
     with together(ranks):
         for block in _blocks(ranks, edges, label="edges to shards"):
-            writer.add(block if number is None else _records(number[block["i"]], number[block["j"]], block["w"]))
-
-    def rows(start: int, stop: int) -> dict[str, NDArray[Any]]:
-        if found is None:
-            return {extra: values[start:stop] for extra, values in edges.extras.items()}
-        chosen = found.sequence[start:stop]
-        return {**{extra: values[chosen] for extra, values in edges.extras.items()}, "original": chosen}
+            writer.add(block if number is None else as_records(number[block["i"]], number[block["j"]], block["w"]))
 
     def each_once(records: Records) -> Records:
         again = repeated(records)
         if again.any():
             i, j, _ = records[int(np.argmax(again))]
-            raise CothermError(
-                edges.where,
-                f"vertices {i} and {j} joined more than once ({int(again.sum())} repeated edges in this shard)",
-                "every pair of vertices at most once",
-                "Add up or choose among the repeated weights first.",
-            )
+            given = f"vertices {i} and {j} joined more than once ({int(again.sum())} repeated edges in this shard)"
+            raise CothermError(edges.where, given, EACH_ONCE, "Add up or choose among the repeated weights first.")
         return records
 
-    writer.finish(each_once, rows, name=name, order="given" if found is None else "partition")
-
-
-def _partition(ranks: Ranks, edges: _Source, shards: int, scratch: Path) -> Partition | None:
-    """Parts joined by few edges; None if PETSc has no partitioner."""
-    with together(ranks):
-        name = partitioner()
-    if name is None:
-        if ranks.rank == 0:
-            told = "order 'partition': this PETSc has neither ParMETIS nor PT-Scotch; the order is 'given' instead"
-            warnings.warn(told, CothermWarning, stacklevel=4)
-        return None
-    return partitioned(ranks, edges.n, lambda: _blocks(ranks, edges, label="edges to parts"), shards, name, scratch)
+    order = "given" if sequence is None else "partition"
+    original = None if sequence is None else lambda start, stop: sequence[start:stop]
+    writer.finish(each_once, edges.extras, original, name=name, order=order)
 
 
 def _ranges(ranks: Ranks, edges: _Source, shards: int) -> Ints:
@@ -282,30 +257,16 @@ def _ranges(ranks: Ranks, edges: _Source, shards: int) -> Ints:
             for end in ("i", "j"):
                 counts += np.bincount(block[end] // width, minlength=len(counts))
             total += float(block["w"].sum())
-    counts = np.sum(ranks.gather(counts), axis=0)
-    everything = sum(ranks.gather(total))
-    with together(ranks):
-        if not everything <= np.finfo(np.float64).max / 4:
-            raise CothermError(
-                edges.where, "weights whose sum overflows", "weights that can be added up", "Rescale them."
-            )
-    # Work is assumed to be spread evenly within a bin.
+    counts, total = ranks.sum(counts), ranks.sum(total)
+    if not total <= np.finfo(np.float64).max / 4:  # on all ranks
+        raise SharedError(edges.where, "weights whose sum overflows", "weights that can be added up", "Rescale them.")
     bins = np.minimum(np.arange(len(counts) + 1) * width, edges.n)
-    work = np.concatenate([[0.0], np.cumsum(counts + np.diff(bins), dtype=np.float64)])
-    cuts = np.rint(np.interp(work[-1] * np.arange(shards + 1) / shards, work, bins.astype(np.float64))).astype(np.int64)
-    cuts[0], cuts[-1] = 0, edges.n
-    return cuts
+    return even_cuts(counts + np.diff(bins), bins, shards)
 
 
 def _blocks(ranks: Ranks, edges: _Source, *, label: str) -> Iterator[Records]:
     """The records of this rank, some at a time."""
-    first, last = (edges.m * (ranks.rank + k) // ranks.size for k in (0, 1))
-    starts = range(first, last, _EDGES_AT_ONCE)
+    mine = dealt(edges.m, ranks)
+    starts = mine[::_EDGES_AT_ONCE]
     for start in track(starts, total=len(starts), label=label):
-        yield edges.read(start, min(start + _EDGES_AT_ONCE, last))
-
-
-def _stem(given: Graph | Path) -> str | None:
-    if isinstance(given, Graph):
-        return given.name
-    return given.name[: len(given.name) - len(suffix_of(given))] or None
+        yield edges.read(start, min(start + _EDGES_AT_ONCE, mine.stop))

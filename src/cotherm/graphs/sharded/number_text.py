@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
-import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,34 +10,22 @@ import numpy as np
 from cotherm.arrays import Floats
 from cotherm.errors import CothermError
 from cotherm.io import atomic
+from cotherm.io.atomic import unpack
 
+ADVICE = "Leave out columns of text and comments, or save the points as .npy."
 _HEAD = 2**16
 # pyarrow reads some fifty of these ahead.
 _BLOCK = 2**18
 
 
-class NotPlainError(Exception):
-    """The text holds something else than rows of as many numbers."""
-
-
 def head_of(path: Path) -> bytes:
     """The whole lines among the first bytes of a text, for how to read the rest."""
-    atomic.load(path, most=1)  # refuses what is no file with content
-    try:
-        with gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb") as file:
-            found = file.read(_HEAD)
-            ended = len(found) < _HEAD
-    except (OSError, EOFError, zlib.error) as error:
-        given = f"no complete gzip file ({error})"
-        raise CothermError(str(path), given, "a .gz file", "The file may have been cut short.") from None
-    return found if ended else found[: found.rfind(b"\n") + 1]
+    found = unpack(path, most=_HEAD) if path.suffix.lower() == ".gz" else atomic.load(path, most=_HEAD)
+    return found if len(found) < _HEAD else found[: found.rfind(b"\n") + 1]
 
 
 def number_rows(path: Path, columns: int, mark: str, skipped: int) -> Iterator[Floats]:
-    """The rows of numbers behind the ``skipped`` first lines; raises NotPlainError where a row is none.
-
-    As ``cotherm.io.text`` takes numbers: no missing ones, no quotes.
-    """
+    """The rows of numbers behind the ``skipped`` first lines, as ``cotherm.io.text`` takes numbers."""
     import pyarrow as pa
     from pyarrow import csv
 
@@ -51,4 +37,5 @@ def number_rows(path: Path, columns: int, mark: str, skipped: int) -> Iterator[F
         for batch in csv.open_csv(str(path), read, parse, convert, pa.system_memory_pool()):
             yield np.column_stack([column.to_numpy() for column in batch.columns])
     except (pa.ArrowException, OSError) as error:
-        raise NotPlainError(" ".join(str(error).split())) from None
+        given, needed = " ".join(str(error).split()), f"{columns} numbers in every row"
+        raise CothermError(str(path), given, needed, ADVICE) from None

@@ -9,14 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cotherm.arrays import Indices, Ints
-from cotherm.graphs.sharded.writing import Buckets
-from cotherm.io import array_file
+from cotherm.graphs.sharded.writing import Buckets, dealt
 from cotherm.optional import require
 from cotherm.ranks import Ranks, together
 
@@ -28,13 +27,6 @@ _PREFIX = "cotherm_"
 
 # The edges of this rank, some at a time: records with fields i and j.
 Blocks = Callable[[], Iterator[NDArray[Any]]]
-
-
-class Partition(NamedTuple):
-    """The vertices, part after part, and where parts begin."""
-
-    sequence: Ints
-    starts: Ints
 
 
 def partitioner() -> str | None:
@@ -52,13 +44,13 @@ def partitioner() -> str | None:
     return None
 
 
-def partitioned(ranks: Ranks, n: int, blocks: Blocks, parts: int, name: str, scratch: Path) -> Partition:
-    """Cut a graph into ``parts`` parts with about equally many vertices. All ranks call this together."""
+def partitioned(ranks: Ranks, n: int, blocks: Blocks, parts: int, name: str, scratch: Path) -> tuple[Ints, Ints]:
+    """The vertices, part after part, each about equally many, and where parts begin. All ranks call this together."""
     ranges = np.arange(ranks.size + 1) * n // ranks.size
     part = _parts(ranks, ranges, blocks, parts, name, scratch)
     sequence = np.argsort(part, kind="stable")
     starts = np.concatenate([[0], np.cumsum(np.bincount(part, minlength=parts))])
-    return Partition(_near_each_other(ranks, part, sequence, starts, blocks, scratch), starts)
+    return _near_each_other(ranks, part, sequence, starts, blocks, scratch), starts
 
 
 def _petsc() -> Any:
@@ -120,13 +112,12 @@ def _near_each_other(ranks: Ranks, part: Indices, sequence: Ints, starts: Ints, 
             buckets.add(part[inside["i"]], _ends(place[inside["i"]], place[inside["j"]]))
         buckets.flush()
     del place
+    mine = [np.empty(0, dtype=np.int64)]
     with together(ranks):
-        for k in range(ranks.rank, parts, ranks.size):
-            span = slice(int(starts[k]), int(starts[k + 1]))
-            ordered = sequence[span][_cuthill_mckee(span.stop - span.start, buckets.take(k))]
-            array_file.save(scratch / f"part-{k:05d}.npy", ordered)
-    with together(ranks):
-        return np.concatenate([array_file.describe(scratch / f"part-{k:05d}.npy").read() for k in range(parts)])
+        for k in dealt(parts, ranks):
+            vertices = sequence[int(starts[k]) : int(starts[k + 1])]
+            mine.append(vertices[_cuthill_mckee(len(vertices), buckets.take(k))])
+    return ranks.rows(np.concatenate(mine))
 
 
 def _cuthill_mckee(n: int, edges: NDArray[Any]) -> Ints:

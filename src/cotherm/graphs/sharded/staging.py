@@ -38,13 +38,12 @@ def staged(ranks: Ranks, path: str | os.PathLike[str], *, overwrite: bool = Fals
     All ranks call this together. An existing ``path`` is replaced only if it holds nothing but a directory of ours.
     The folder SCRATCH within it is for files that are needed until then.
     """
-    folder: Path | None = None
     with together(ranks):
         target = require_free_directory(path, overwrite=overwrite)
+    folder = target.parent / f".cotherm-{ranks.share(secrets.token_hex(8))}.tmp"
+    with together(ranks), atomic.writing(target):
         if ranks.rank == 0:
-            folder = _made_beside(target)
-            (folder / SCRATCH).mkdir()
-    folder = Path(ranks.share(folder))
+            (folder / SCRATCH).mkdir(parents=True)
     try:
         yield folder
         with together(ranks):
@@ -58,14 +57,6 @@ def staged(ranks: Ranks, path: str | os.PathLike[str], *, overwrite: bool = Fals
         # A rank that fails alone ends all ranks, so that each must be able to clean up.
         shutil.rmtree(folder, ignore_errors=True)
         raise
-
-
-def write_file(path: Path, data: bytes) -> None:
-    """A new file with some bytes, which are on the disk when this returns."""
-    with atomic.writing(path), path.open("xb") as file:
-        file.write(data)
-        file.flush()
-        atomic.synchronize(file.fileno())
 
 
 def require_free_directory(path: str | os.PathLike[str], *, overwrite: bool, advice: str = OVERWRITE) -> Path:
@@ -84,14 +75,6 @@ def require_free_directory(path: str | os.PathLike[str], *, overwrite: bool, adv
             given = f"a directory that holds neither {' nor '.join(_MARKS)}"
             raise CothermError(str(place), given, "one that cotherm wrote, to replace it", "Choose another name.")
     return target
-
-
-def _made_beside(target: Path) -> Path:
-    """A new hidden directory beside another one, on the same file system."""
-    folder = target.parent / f".cotherm-{secrets.token_hex(8)}.tmp"
-    with atomic.writing(target):
-        folder.mkdir()
-    return folder
 
 
 def _take_name(folder: Path, target: Path, *, overwrite: bool) -> None:
@@ -117,7 +100,7 @@ def _exchange(folder: Path, target: Path) -> None:
             first, second = os.fsencode(folder), os.fsencode(target)
             if ctypes.CDLL(None).renameat2(_AT_FDCWD, first, _AT_FDCWD, second, _EXCHANGE) == 0:
                 return
-    aside = _made_beside(target)
+    aside = target.with_name(f"{folder.name}.old")
     target.rename(aside)
     try:
         folder.rename(target)

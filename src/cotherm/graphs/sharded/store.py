@@ -18,7 +18,7 @@ import json
 import os
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NoReturn
@@ -96,20 +96,14 @@ def parse(data: bytes) -> Header:
         raise CothermError("version", given, f"version {VERSION}", "A newer cotherm wrote it: update.")
     if set(fields) != _FIELDS or fields.pop("crc32") != _checksum(fields):
         raise CothermError("content", "fields that do not fit their checksum", "a header as written", _DAMAGED)
-    try:
-        header = _header(fields)
+    with suppress(TypeError, ValueError, AttributeError):  # fields of other types
+        fields |= {key: np.array(fields[key]) for key in ("starts", "edges", "mirrors")}
+        fields["files"] = {name: (size, crc) for name, (size, crc) in fields["files"].items()}
+        fields["extras"] = tuple(fields["extras"])
+        header = Header(**{key: value for key, value in fields.items() if key not in ("format", "version")})
         if _is_consistent(header):
             return header
-    except (TypeError, ValueError, AttributeError):  # fields of other types
-        pass
     raise CothermError("content", "fields that contradict each other", "a header as written", _DAMAGED)
-
-
-def _header(fields: dict[str, Any]) -> Header:
-    starts, edges, mirrors = (np.array(fields[key]) for key in ("starts", "edges", "mirrors"))
-    files = {name: (size, crc) for name, (size, crc) in fields["files"].items()}
-    kept = {key: fields[key] for key in ("n", "m", "name", "order")}
-    return Header(**kept, starts=starts, edges=edges, mirrors=mirrors, files=files, extras=tuple(fields["extras"]))
 
 
 def _is_consistent(header: Header) -> bool:
@@ -137,17 +131,6 @@ def _is_consistent(header: Header) -> bool:
 
 def _checksum(fields: dict[str, Any]) -> int:
     return zlib.crc32(json.dumps(fields, sort_keys=True).encode())
-
-
-def _read_header(folder: Path) -> Header:
-    place = folder / FILE
-    if not folder.is_dir():
-        given = "no such directory" if not folder.exists() else "a file"
-        raise CothermError(str(folder), given, "the directory of a sharded graph", "`cotherm shard` makes one.")
-    if not place.is_file():
-        raise CothermError(str(folder), f"no {FILE} in it", "the directory of a sharded graph, complete")
-    with within(place):
-        return parse(atomic.load(place))
 
 
 @dataclass(frozen=True)
@@ -249,7 +232,14 @@ class ShardedGraph:
             If the directory is not a sharded graph, was written by a newer version, or lacks a file or part of one.
         """
         place = atomic.as_path(path)
-        header = _read_header(place)
+        needed = "the directory of a sharded graph"
+        if not place.is_dir():
+            given = "no such directory" if not place.exists() else "a file"
+            raise CothermError(str(place), given, needed, "`cotherm shard` makes one.")
+        if not (place / FILE).is_file():
+            raise CothermError(str(place), f"no {FILE} in it", f"{needed}, complete")
+        with within(place / FILE):
+            header = parse(atomic.load(place / FILE))
         for name, (size, _) in header.files.items():
             try:
                 found = (place / name).stat().st_size
@@ -314,14 +304,7 @@ class ShardedGraph:
         """
         size = validation.integer("size", size, least=1)
         work = np.diff(self.starts) + self.header.edges + self.header.mirrors
-        total = np.concatenate([[0.0], np.cumsum(work.astype(np.float64))])
-        aims = total[-1] * np.arange(size + 1) / size
-        if self.header.order == "partition":
-            aims = _at_parts(aims, total)
-        # Work is assumed to be spread evenly within a shard.
-        ranges = np.rint(np.interp(aims, total, self.starts.astype(np.float64))).astype(np.int64)
-        ranges[0], ranges[-1] = 0, self.n
-        return ranges
+        return even_cuts(work, self.starts, size, whole=self.header.order == "partition")
 
     def part(self, rank: int, size: int | None = None, *, ranges: ArrayLike | None = None) -> GraphPart:
         """Read the part of one process.
@@ -421,7 +404,7 @@ class ShardedGraph:
         own, mirrors = [_empty("edges")], [_empty("mirrors")]
         for shard in shards:
             number = int(first_edges[shard])
-            for i, j, w in self._own(shard):
+            for i, j, w in self._columns("edges", shard):
                 low, high = np.searchsorted(i, (start, stop)).tolist()
                 first += low if shard == shards[0] else 0
                 own.append([one[low:high].copy() for one in (i, j, w)])
@@ -429,54 +412,38 @@ class ShardedGraph:
                 into = np.flatnonzero((i < start) & (j >= start) & (j < min(stop, self.starts[shard + 1])))
                 mirrors.append([i[into], j[into], number + into])
                 number += len(i)
-            for i, j, e in self._mirrors(shard, int(first_edges[shard])):
+            for i, j, e in self._columns("mirrors", shard, int(first_edges[shard])):
                 into = np.flatnonzero((i < start) & (j >= start) & (j < stop))
                 mirrors.append([i[into], j[into], e[into]])
         found = _joined(mirrors)
         order = np.argsort(found[2], kind="stable")
         return first, _joined(own), [one[order] for one in found]
 
-    def _own(self, shard: int) -> Iterator[list[Any]]:
-        """The own edges of a shard, some at a time, checked."""
+    def _columns(self, what: str, shard: int, first: int = 0) -> Iterator[list[Any]]:
+        """The edges of a shard, or its mirrors, whose numbers are below ``first``: some rows at a time, checked."""
         low, high = self.starts[shard : shard + 2]
-        last = -1
-        for i, j, w in self._batches("edges", shard, int(self.header.edges[shard])):
-            key = i.astype(np.int64) * self.n + j
-            good = np.all((low <= i) & (i < high) & (i < j) & (j < self.n)) and np.all((w >= 0.0) & (w < np.inf))
-            if not good or key[0] <= last or np.any(np.diff(key) <= 0):
-                needed = "edges i < j within the shard's range, sorted, with finite weights >= 0"
-                self._refuse("edges", shard, "other edges", needed)
-            last = int(key[-1])
-            yield [i, j, w]
-
-    def _mirrors(self, shard: int, first: int) -> Iterator[list[Any]]:
-        """The same of mirrors; ``first`` is the number of the first own edge of the shard."""
-        low, high = self.starts[shard : shard + 2]
-        last = -1
-        for i, j, e in self._batches("mirrors", shard, int(self.header.mirrors[shard])):
-            good = np.all((i >= 0) & (i < low) & (low <= j) & (j < high))
-            if not good or e[0] <= last or e[-1] >= first or np.any(np.diff(e) <= 0):
-                self._refuse("mirrors", shard, "other edges", "edges from earlier shards to this one, sorted")
-            last = int(e[-1])
-            yield [i, j, e]
-
-    def _batches(self, what: str, shard: int, rows: int) -> Iterator[list[Any]]:
-        """The columns of a file, some rows at a time."""
-        done = 0
-        with self._opened(what, shard, rows) as file:
+        rows, done, last = int(getattr(self.header, what)[shard]), 0, -1
+        with self._opened(what, shard) as file:
             if {one.name: str(one.type) for one in file.schema_arrow} != COLUMNS[what]:
                 self._refuse(what, shard, "other columns", f"the columns {', '.join(COLUMNS[what])}, as written")
-            for batch in file.iter_batches(_EDGES_AT_ONCE):
-                done += batch.num_rows
-                if batch.num_rows:
-                    yield [one.to_numpy() for one in batch.columns]  # raises where a value is missing
+            for batch in filter(len, file.iter_batches(_EDGES_AT_ONCE)):
+                i, j, value = (one.to_numpy() for one in batch.columns)  # raises where a value is missing
+                if what == "edges":
+                    key = i.astype(np.int64) * self.n + j
+                    good = (low <= i) & (i < high) & (i < j) & (j < self.n) & (value >= 0.0) & (value < np.inf)
+                else:
+                    key, good = value, (i >= 0) & (i < low) & (low <= j) & (j < high) & (value < first)
+                if not good.all() or key[0] <= last or np.any(np.diff(key) <= 0):
+                    self._refuse(what, shard, "other edges", "those of the shard, sorted, with finite weights >= 0")
+                last, done = int(key[-1]), done + len(i)
+                yield [i, j, value]
         if done != rows:
             self._refuse(what, shard, f"{done} rows", f"{rows}, as the header says")
 
     def _vertices(self, shard: int, extra: str) -> NDArray[Any]:
         """Rows of all vertices of a shard."""
         rows = int(self.starts[shard + 1] - self.starts[shard])
-        with self._opened("vertices", shard, rows) as file:
+        with self._opened("vertices", shard) as file:
             names = [extra]
             if extra == "coordinates":
                 names = [f"x{k}" for k in range(len(file.schema_arrow)) if f"x{k}" in file.schema_arrow.names]
@@ -493,20 +460,17 @@ class ShardedGraph:
         return values
 
     @contextmanager
-    def _opened(self, what: str, shard: int, rows: int) -> Iterator[Any]:
-        """A file of a shard, of which checksum and number of rows are as the header says."""
+    def _opened(self, what: str, shard: int) -> Iterator[Any]:
+        """A file of a shard whose checksum is as the header says."""
         import pyarrow.parquet
 
         name = file_name(what, shard)
         if array_file.checksum(self.path / name) != self.header.files[name]:
             self._refuse(what, shard, "content that does not fit its checksum", "the file as written")
-        needed = "the file as written"
         with (
-            readable(self.path / name, needed, "pyarrow", _DAMAGED),
+            readable(self.path / name, "the file as written", "pyarrow", _DAMAGED),
             pyarrow.parquet.ParquetFile(self.path / name) as file,
         ):
-            if file.metadata.num_rows != rows:
-                self._refuse(what, shard, f"{file.metadata.num_rows} rows", f"{rows}, as the header says")
             yield file
 
     def _refuse(self, what: str, shard: int, given: str, needed: str) -> NoReturn:
@@ -529,9 +493,17 @@ def _checked_ranges(ranges: ArrayLike | None, n: int) -> Ints:
     return array
 
 
-def _at_parts(aims: Floats, ends: Floats) -> Floats:
-    """Where to cut work that lies in parts joined by few edges: at the end of a part, if that is near enough."""
-    after = np.clip(np.searchsorted(ends, aims), 1, len(ends) - 1)
-    before = after - 1
-    near = np.where(aims - ends[before] < ends[after] - aims, ends[before], ends[after])
-    return np.where(np.abs(near - aims) <= _UNEVEN * aims[-1] / (len(aims) - 1), near, aims)
+def even_cuts(work: Ints, starts: Ints, parts: int, *, whole: bool = False) -> Ints:
+    """Cut what starts at ``starts`` into parts of equal work, assumed to be spread evenly between these.
+
+    With ``whole`` at one of these, if that is near enough.
+    """
+    ends = np.concatenate([[0.0], np.cumsum(work.astype(np.float64))])
+    aims = ends[-1] * np.arange(parts + 1) / parts
+    if whole:
+        after = np.clip(np.searchsorted(ends, aims), 1, len(ends) - 1)
+        near = np.where(aims - ends[after - 1] < ends[after] - aims, ends[after - 1], ends[after])
+        aims = np.where(np.abs(near - aims) <= _UNEVEN * aims[-1] / parts, near, aims)
+    cuts = np.rint(np.interp(aims, ends, starts.astype(np.float64))).astype(np.int64)
+    cuts[0], cuts[-1] = 0, starts[-1]
+    return cuts

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cotherm import memory, validation
-from cotherm.arrays import Ints
+from cotherm.arrays import Floats, Ints
 from cotherm.errors import CothermError
-from cotherm.graphs.sharded.staging import SCRATCH, write_file
-from cotherm.graphs.sharded.store import EXTRAS, FILE, GraphPart, Header, ShardedGraph, file_name, render
+from cotherm.graphs.sharded.staging import SCRATCH
+from cotherm.graphs.sharded.store import COLUMNS, EXTRAS, FILE, GraphPart, Header, ShardedGraph, file_name, render
 from cotherm.io import array_file, atomic
 from cotherm.progress import track
 from cotherm.ranks import Ranks, together
@@ -25,7 +25,9 @@ EDGE = np.dtype([("i", "<i4"), ("j", "<i4"), ("w", "<f8")])
 # A mirror: ``e`` is the number of the edge, at first within the shard that owns it.
 _MIRROR = np.dtype([("i", "<i4"), ("j", "<i4"), ("e", "<i8")])
 # Bytes held in memory, over all buckets, before they are written.
-_WAITING = 2**23
+_WAITING = 2**22
+# Rows read together where some of them are chosen.
+_ROWS_AT_ONCE = 2**18
 # Rows of a row group, which is read as a whole.
 _ROWS_TOGETHER = 2**20
 # Bytes in memory for every byte of the records of a shard, while they are sorted: the records, their keys, the order,
@@ -40,13 +42,13 @@ class Buckets:
     """
 
     def __init__(self, folder: Path, name: str, starts: Ints, dtype: np.dtype[Any], ranks: Ranks) -> None:
-        self._folder, self._name, self._starts, self._dtype, self._ranks = folder, name, starts, dtype, ranks
+        self._folder, self._name, self.starts, self._dtype, self._ranks = folder, name, starts, dtype, ranks
         self._waiting: list[tuple[Ints, Records]] = []
         self._bytes = 0
 
     def add(self, vertices: NDArray[Any], records: Records) -> None:
         """Put record r into the bucket of the shard of vertices[r]; ``flush`` when all are added."""
-        shard = np.searchsorted(self._starts, vertices, side="right") - 1  # empty shards own no vertex
+        shard = np.searchsorted(self.starts, vertices, side="right") - 1  # empty shards own no vertex
         self._waiting.append((shard, records))
         self._bytes += records.nbytes + shard.nbytes
         if self._bytes >= _WAITING:
@@ -59,7 +61,7 @@ class Buckets:
         shard, records = (np.concatenate(some) for some in zip(*self._waiting, strict=True))
         self._waiting, self._bytes = [], 0
         order = np.argsort(shard, kind="stable")
-        records, cuts = records[order], np.searchsorted(shard, np.arange(len(self._starts)), sorter=order)
+        records, cuts = records[order], np.searchsorted(shard, np.arange(len(self.starts)), sorter=order)
         for s in np.flatnonzero(np.diff(cuts)).tolist():
             place = self._places(s)[self._ranks.rank]
             with atomic.writing(place), place.open("ab") as file:
@@ -72,13 +74,19 @@ class Buckets:
     def take(self, shard: int) -> Records:
         """The records of a shard from all ranks; their files are removed."""
         records, at = np.empty(self.count(shard), self._dtype), 0
-        for place in self._places(shard):
-            if place.exists():
-                found = np.fromfile(place, self._dtype)
-                records[at : at + len(found)] = found
-                at += len(found)
-                place.unlink()
+        for found in self.pieces(shard):
+            records[at : at + len(found)] = found
+            at += len(found)
         return records
+
+    def pieces(self, shard: int, *, keep: bool = False) -> Iterator[Records]:
+        """The same, some at a time; with ``keep`` the files stay."""
+        for place in filter(Path.exists, self._places(shard)):
+            with place.open("rb") as file:
+                while len(found := np.fromfile(file, self._dtype, max(1, _WAITING // self._dtype.itemsize))):
+                    yield found
+            if not keep:
+                place.unlink()
 
     def _places(self, shard: int) -> list[Path]:
         return [self._folder / f"{self._name}-{shard:05d}-{rank:05d}.bin" for rank in range(self._ranks.size)]
@@ -88,78 +96,88 @@ class ShardWriter:
     """All shards of a graph in a folder that ``staged`` gave, by all ranks together."""
 
     def __init__(self, ranks: Ranks, folder: Path, starts: Ints) -> None:
-        self._ranks, self._folder, self._starts = ranks, folder, starts
-        self._edges = Buckets(folder / SCRATCH, "edges", starts, EDGE, ranks)
-        self._files: dict[str, tuple[int, int]] = {}
+        self._ranks, self._folder, self.starts = ranks, folder, starts
+        self.edges = Buckets(folder / SCRATCH, "edges", starts, EDGE, ranks)
 
     def add(self, records: Records) -> None:
         """Some edges of this rank."""
-        self._edges.add(records["i"], records)
+        self.edges.add(records["i"], records)
 
     def finish(
         self,
         merge: Callable[[Records], Records],
-        rows: Callable[[int, int], Mapping[str, NDArray[Any]]],
+        extras: Mapping[str, Any],
+        original: Callable[[int, int], Ints] | None = None,
         *,
         name: str | None = None,
         order: str = "given",
     ) -> None:
         """Sort, merge and write: ``merge`` makes one record for each edge of sorted ones.
 
-        ``rows`` are the extras of the vertices of a range, as many for every range.
+        ``extras`` are files of rows of the vertices, whose numbers there ``original`` gives for a range if they differ.
         """
-        ranks, starts = self._ranks, self._starts
+        ranks, starts = self._ranks, self.starts
         mine = dealt(len(starts) - 1, ranks)
         cut = Buckets(self._folder / SCRATCH, "cut", starts, _MIRROR, ranks)
-        edges: dict[int, int] = {}
-        mirrors: dict[int, int] = {}
+        owned, mirrors = (np.zeros(len(starts) - 1, dtype=np.int64) for _ in range(2))
+        files: dict[str, tuple[int, int]] = {}
         with together(ranks):
-            self._edges.flush()
+            self.edges.flush()
         with together(ranks):
             for shard in track(mine, total=len(mine), label="shards"):
                 own = merge(self._sorted(shard))
-                edges[shard] = len(own)
-                self._files |= save(self._folder, "edges", shard, _columns(own))
+                owned[shard] = len(own)
+                files |= save(self._folder, "edges", shard, _columns(own))
                 away = np.flatnonzero(own["j"] >= starts[shard + 1])
                 records = np.empty(len(away), _MIRROR)
                 records["i"], records["j"], records["e"] = own["i"][away], own["j"][away], away
                 cut.add(records["j"], records)
+                del own, away, records  # before the next shard is sorted
             cut.flush()
-        edge_counts = _collected(ranks, edges)
-        first = np.concatenate([[0], np.cumsum(edge_counts)])
-        extras: tuple[str, ...] = ()
+        owned = ranks.sum(owned)
+        first = np.concatenate([[0], np.cumsum(owned)])
         with together(ranks):
             for shard in mine:
                 found = cut.take(shard)  # in order: ranks, and each rank, go through shards in order
                 mirrors[shard] = len(found)
                 found["e"] += first[np.searchsorted(starts, found["i"], side="right") - 1]
-                self._files |= save(self._folder, "mirrors", shard, _columns(found))
-                values = rows(int(starts[shard]), int(starts[shard + 1]))
-                extras = tuple(extra for extra in EXTRAS if extra in values)
-                if extras:
-                    self._files |= save(self._folder, "vertices", shard, values)
-        extras = max(ranks.gather(extras), key=len)  # ranks without a shard know of none
-        n, m = int(starts[-1]), int(first[-1])
-        counts = {"starts": starts, "edges": edge_counts, "mirrors": _collected(ranks, mirrors)}
-        header = Header(n, m, **counts, files=self._files, name=name, order=order, extras=extras)
-        _write_header(ranks, self._folder, header)
+                files |= save(self._folder, "mirrors", shard, _columns(found))
+                start, stop = starts[shard : shard + 2].tolist()
+                rows: dict[str, NDArray[Any]] = {}
+                if original is not None:
+                    rows["original"] = chosen = original(start, stop)
+                    rows |= {extra: taken(file, chosen) for extra, file in extras.items()}
+                else:
+                    rows |= {extra: file.read(start, stop) for extra, file in extras.items()}
+                if rows:
+                    files |= save(self._folder, "vertices", shard, rows)
+        present = tuple(one for one in EXTRAS if one in extras or (one == "original" and original is not None))
+        n, m, mirrors = int(starts[-1]), int(first[-1]), ranks.sum(mirrors)
+        _write_header(ranks, self._folder, Header(n, m, starts, owned, mirrors, files, name, order, present))
 
     def _sorted(self, shard: int) -> Records:
         """The records of a shard sorted by (i, j), those of the same edge as they came."""
-        count, free = self._edges.count(shard), memory.available()
+        count, free = self.edges.count(shard), memory.available()
         needed = _WHILE_SORTED * count * EDGE.itemsize
         if free is not None and needed > free:
             raise CothermError(
                 "parts",
-                f"{len(self._starts) - 1}, of which shard {shard} has {count:,} edges",
+                f"{len(self.starts) - 1}, of which shard {shard} has {count:,} edges",
                 f"shards that fit {memory.words(free)} of memory; this one takes {memory.words(needed)}",
                 "Ask for more parts.",
             )
-        records = self._edges.take(shard)
+        records = self.edges.take(shard)
         key = records["i"].astype(np.int64)
-        key *= int(self._starts[-1])
+        key *= int(self.starts[-1])
         key += records["j"]
         return records[np.argsort(key, kind="stable")]
+
+
+def edges(i: NDArray[Any], j: NDArray[Any], w: Floats) -> Records:
+    """Records of edges, whichever end comes first."""
+    found = np.empty(len(i), EDGE)
+    found["i"], found["j"], found["w"] = np.minimum(i, j), np.maximum(i, j), w + 0.0  # −0.0 becomes 0.0
+    return found
 
 
 def dealt(shards: int, ranks: Ranks) -> range:
@@ -179,6 +197,7 @@ def save(folder: Path, what: str, shard: int, columns: Mapping[str, NDArray[Any]
     import pyarrow as pa
     import pyarrow.parquet as pq
 
+    columns = {name: columns[name] for name in (*COLUMNS.get(what, ()), *EXTRAS) if name in columns}
     arrays = {name: np.ascontiguousarray(column) for name, column in columns.items() if column.ndim == 1}
     if "coordinates" in columns:
         arrays = {f"x{k}": x for k, x in enumerate(np.ascontiguousarray(columns["coordinates"].T))} | arrays
@@ -190,6 +209,20 @@ def save(folder: Path, what: str, shard: int, columns: Mapping[str, NDArray[Any]
             file.flush()
             atomic.synchronize(file.fileno())
     return {file_name(what, shard): array_file.checksum(place)}
+
+
+def taken(rows: Any, chosen: Ints) -> NDArray[Any]:
+    """Chosen rows, read in passes over nearby ones: the file is read forward, block by block."""
+    by_place = np.argsort(chosen, kind="stable")
+    place = chosen[by_place]
+    values, at = np.empty((len(chosen), *rows.shape[1:]), rows.read(0, 0).dtype), 0
+    while at < len(place):
+        begin = int(place[at])
+        end = min(begin + _ROWS_AT_ONCE, rows.shape[0])
+        stop = int(np.searchsorted(place, end))
+        values[by_place[at:stop]] = rows.read(begin, end)[place[at:stop] - begin]
+        at = stop
+    return values
 
 
 def write_weights(
@@ -222,35 +255,18 @@ def write_weights(
         if graph.header.extras:
             rows: dict[str, Any] = {one: getattr(part, one) for one in graph.header.extras}
             files |= save(folder, "vertices", ranks.rank, rows)
-    header = replace(
-        graph.header,
-        starts=np.append(starts, graph.n),
-        edges=edges,
-        mirrors=mirrors,
-        files=files,
-        name=graph.name if name is None else name,
-    )
+    cuts, name = np.append(starts, graph.n), graph.name if name is None else name
+    header = replace(graph.header, starts=cuts, edges=edges, mirrors=mirrors, files=files, name=name)
     return ShardedGraph(folder, _write_header(ranks, folder, header))
 
 
 def _write_header(ranks: Ranks, folder: Path, header: Header) -> Header:
     """The header of a graph, of which this rank has written ``header.files``."""
-    files: dict[str, tuple[int, int]] = {}
-    for some in ranks.gather(header.files):
-        files |= some
-    header = replace(header, files=files)
+    header = replace(header, files={name: told for some in ranks.gather(header.files) for name, told in some.items()})
     with together(ranks):
         if ranks.rank == 0:
-            write_file(folder / FILE, render(header))
+            atomic.save(folder / FILE, render(header), overwrite=False)
     return header
-
-
-def _collected(ranks: Ranks, counts: dict[int, int]) -> Ints:
-    """One count for each shard, from the ranks that know it."""
-    known: dict[int, int] = {}
-    for some in ranks.gather(counts):
-        known |= some
-    return np.array([known[shard] for shard in sorted(known)], dtype=np.int64)
 
 
 def _columns(records: Records) -> dict[str, NDArray[Any]]:

@@ -24,7 +24,7 @@ from cotherm.arrays import Floats
 from cotherm.engines import get_engine
 from cotherm.engines.petsc.engine import PetscEngine
 from cotherm.errors import CothermError
-from cotherm.graphs.sharded.staging import COUPLED, require_free_directory, staged, write_file
+from cotherm.graphs.sharded.staging import COUPLED, require_free_directory, staged
 from cotherm.graphs.sharded.store import GraphPart, ShardedGraph
 from cotherm.graphs.sharded.writing import write_weights
 from cotherm.heat.chebyshev import chebyshev_flow, require_bound
@@ -295,7 +295,8 @@ class ShardCoupling:
                 write_weights(world, folder / str(k), graph, part, u)
             with together(world):
                 if world.rank == 0:
-                    write_file(folder / COUPLED, json.dumps(result.summary(), indent=1).encode())
+                    content = json.dumps(result.summary(), indent=1).encode()
+                    atomic.save(folder / COUPLED, content, overwrite=False)
         with together(world):
             return replace(
                 result, graphs=tuple(ShardedGraph.open(Path(out) / str(k)) for k in range(len(result.graphs)))

@@ -3,36 +3,39 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cotherm import limits, validation
 from cotherm.arrays import Floats
-from cotherm.errors import CothermError, CothermWarning
+from cotherm.errors import CothermError
 from cotherm.graphs import kernel
-from cotherm.graphs.search.points import METRICS
+from cotherm.graphs.search.neighbors import warn_if_low
+from cotherm.graphs.search.points import METRICS, warn_of_zero_rows
 from cotherm.graphs.sharded.knn.layout import Layout, dealt_blocks, lay_out
-from cotherm.graphs.sharded.knn.points import PointFiles, PointPaths, taken
+from cotherm.graphs.sharded.knn.points import PointFiles, PointPaths
 from cotherm.graphs.sharded.knn.search import BlockSearch
 from cotherm.graphs.sharded.staging import SCRATCH, staged
 from cotherm.graphs.sharded.store import MOST_SHARDS, ShardedGraph
-from cotherm.graphs.sharded.writing import EDGE, Records, ShardWriter, repeated
+from cotherm.graphs.sharded.writing import Buckets, Records, ShardWriter, dealt, edges, repeated, taken
 from cotherm.graphs.validation import checked_name, checked_scale
 from cotherm.io import array_file, atomic
 from cotherm.io.array_file import ArrayFile
 from cotherm.progress import track
-from cotherm.ranks import ONE, Ranks, require_equal, together
+from cotherm.ranks import ONE, Ranks, from_first, require_equal, together
 
 # Rows whose true neighbors are found to measure the recall.
 _SAMPLE = 200
-_GOOD_RECALL = 0.95
 _DRAWABLE = 3
+# Edges weighed together.
+_EDGES_AT_ONCE = 2**20
+# σ of a vertex on its way to a file of all.
+_SCALE = np.dtype([("vertex", "<i4"), ("sigma", "<f8")])
 # Bits of a number that are looked at together for the median.
 _BITS = 16
 # The options, with their defaults.
@@ -57,29 +60,6 @@ class NeighborShards(NamedTuple):
 
     graph: ShardedGraph
     recall: float
-
-
-@dataclass(frozen=True)
-class _Recipe:
-    """Checked arguments."""
-
-    k: int
-    scale: str | float | None
-    metric: str
-    search: str
-    order: str
-    scale_neighbor: int
-    scale_factor: float
-    symmetrize: str
-    probes: int
-    block: int
-    seed: int
-    name: str | None
-
-    @property
-    def sought(self) -> int:
-        """Neighbors to search for."""
-        return max(self.k, self.scale_neighbor) if self.scale == "self-tuning" else self.k
 
 
 def shard_knn_graph(
@@ -161,7 +141,7 @@ def shard_knn_graph(
 
     Points are sorted into cells of space, from a sample, and cells are cut into blocks. Each rank searches for the
     neighbors of its blocks, first in the block itself, then in all others whose bounding box and ball are no
-    farther than the k-th neighbor so far. Disk: the points once more, and 16 k bytes a point, until it is done.
+    farther than the k-th neighbor so far. Disk: the points twice, and 16 k bytes a point, until it is done.
 
     Examples
     --------
@@ -174,34 +154,31 @@ def shard_knn_graph(
     ...     graph.to_graph().edges.tolist()
     [[0, 1], [1, 2], [2, 3]]
     """
-    recipe = _Recipe(
-        validation.integer("k", k, least=1),
-        checked_scale(scale, ("self-tuning", "median")),
-        validation.choice("metric", metric, METRICS),
-        validation.choice("search", search, ("exact", "approximate")),
-        validation.choice("order", order, ("given", "cells")),
+    recipe = SimpleNamespace(
+        k=validation.integer("k", k, least=1),
+        scale=checked_scale(scale, ("self-tuning", "median")),
+        metric=validation.choice("metric", metric, METRICS),
+        search=validation.choice("search", search, ("exact", "approximate")),
+        order=validation.choice("order", order, ("given", "cells")),
+        parts=None if parts is None else validation.integer("parts", parts, least=1, most=MOST_SHARDS),
         **_checked_options(options),
     )
-    if parts is not None:
-        parts = validation.integer("parts", parts, least=1, most=MOST_SHARDS)
-    require_equal(ranks, "arguments", (recipe, parts, str(path), str(points)))
+    recipe.sought = max(recipe.k, recipe.scale_neighbor) if recipe.scale == "self-tuning" else recipe.k
+    require_equal(ranks, "arguments", (recipe, str(path), str(points)))
     with staged(ranks, path, overwrite=overwrite) as folder:
         scratch = folder / SCRATCH
         files, extras = _opened(ranks, points, labels, recipe, scratch)
         layout = lay_out(ranks, files, recipe.metric, recipe.block, scratch, recipe.seed)
-        _warn_of_zero_rows(ranks, layout)
-        table, recall = _neighbors(ranks, layout, recipe, scratch)
-        shards = parts or max(ranks.size, -(-layout.n * recipe.k // limits.SHARD_EDGES))
+        if ranks.rank == 0:
+            warn_of_zero_rows("points", layout.n - layout.count, layout.n)
+        shards = recipe.parts or max(ranks.size, -(-layout.n * recipe.k // limits.SHARD_EDGES))
         writer = ShardWriter(ranks, folder, layout.n * np.arange(shards + 1) // shards)
-        _add_edges(ranks, layout, recipe, table, writer)
-
-        def rows(start: int, stop: int) -> dict[str, NDArray[Any]]:
-            if recipe.order == "given":
-                return {extra: file.read(start, stop) for extra, file in extras.items()}
-            original = layout.ids.read(start, stop)
-            return {**{extra: taken(file, original) for extra, file in extras.items()}, "original": original}
-
-        writer.finish(_symmetrized(recipe.symmetrize), rows, name=recipe.name, order=recipe.order)
+        weigh, recall = _add_neighbors(ranks, layout, recipe, writer, scratch)
+        if ranks.rank == 0:
+            warn_if_low(recall, "more probes")
+        original = None if recipe.order == "given" else layout.ids.read
+        merge = partial(_merged, recipe.symmetrize, weigh)
+        writer.finish(merge, extras, original, name=recipe.name, order=recipe.order)
     return NeighborShards(ShardedGraph.open(path), recall)
 
 
@@ -218,40 +195,30 @@ def _checked_options(options: Mapping[str, Any] | None) -> dict[str, Any]:
     }
 
 
-def _symmetrized(how: str) -> Callable[[Records], Records]:
-    """Merge the records of edges, one or two for each: "max", "mean" or "min" of both directions.
+def _merged(how: str, weigh: Callable[[Records], Floats], records: Records) -> Records:
+    """One record for the one or two of each edge, of which ``w`` is the distance: "max", "mean" or "min" of weights.
 
     Weights of both directions are the same, so that only their number matters.
     """
-
-    def merge(records: Records) -> Records:
-        first = np.flatnonzero(~repeated(records))
-        times = np.diff(np.append(first, len(records)))
-        merged = records[first]
-        if how == "mean":
-            merged["w"] = merged["w"] * times / 2
-        return merged[times == 2] if how == "min" else merged
-
-    return merge
+    first = np.flatnonzero(~repeated(records))
+    times = np.diff(np.append(first, len(records)))
+    merged = records[first]
+    for start in range(0, len(merged), _EDGES_AT_ONCE):
+        merged["w"][start : start + _EDGES_AT_ONCE] = weigh(merged[start : start + _EDGES_AT_ONCE])
+    if how == "mean":
+        merged["w"] = merged["w"] * times / 2
+    return merged[times == 2] if how == "min" else merged
 
 
 def _opened(
-    ranks: Ranks, points: PointPaths, labels: str | os.PathLike[str] | None, recipe: _Recipe, scratch: Path
+    ranks: Ranks, points: PointPaths, labels: str | os.PathLike[str] | None, recipe: SimpleNamespace, scratch: Path
 ) -> tuple[PointFiles, dict[str, PointFiles | ArrayFile]]:
     """The points, and the extras of vertices; one rank parses text."""
-    files: PointFiles | None = None
-    with together(ranks):
-        if ranks.rank == 0:
-            files = PointFiles.open(points, scratch)
-    files = ranks.share(files)
-    assert files is not None
+    files = from_first(ranks, lambda: PointFiles.open(points, scratch))
     n, d = files.shape
     extras: dict[str, PointFiles | ArrayFile] = {"coordinates": files} if d <= _DRAWABLE else {}
     with together(ranks):
-        for argument, number in (("k", recipe.k), ("scale_neighbor", recipe.sought)):
-            if number >= n:
-                given = f"{number} neighbors among n = {n} points"
-                raise CothermError(argument, given, f"at most {n - 1}, one less than there are points")
+        _require_points(recipe, n, f"n = {n} points")
         if labels is not None:
             extras["labels"] = found = array_file.describe(atomic.as_path(labels))
             if found.shape != (n,) or found.dtype.kind not in "biuU":
@@ -260,98 +227,88 @@ def _opened(
     return files, extras
 
 
-def _warn_of_zero_rows(ranks: Ranks, layout: Layout) -> None:
-    zero = layout.n - layout.count
-    if zero and ranks.rank == 0:
-        warnings.warn(
-            f"points: {zero} of {layout.n} rows are zero and have no direction: under the cosine metric "
-            "they have no neighbors and are nobody's neighbor",
-            CothermWarning,
-            stacklevel=3,
-        )
+def _require_points(recipe: SimpleNamespace, n: int, told: str) -> None:
+    for argument, number in (("k", recipe.k), ("scale_neighbor", recipe.sought)):
+        if number >= n:
+            given, needed = (
+                f"{number} neighbors among {told}",
+                f"at most {max(n - 1, 0)}, one less than there are points",
+            )
+            raise CothermError(argument, given, needed)
 
 
-@dataclass(frozen=True)
-class _Table:
-    """Neighbors of all rows of a layout, in files: where they are, distances to them, and σ of every row."""
-
-    place: ArrayFile
-    distance: ArrayFile
-    sigma: ArrayFile
-
-
-def _neighbors(ranks: Ranks, layout: Layout, recipe: _Recipe, scratch: Path) -> tuple[_Table, float]:
-    """Search for all neighbors, and measure the recall where it may be less than 1."""
+def _add_neighbors(
+    ranks: Ranks, layout: Layout, recipe: SimpleNamespace, writer: ShardWriter, scratch: Path
+) -> tuple[Callable[[Records], Floats], float]:
+    """Search for neighbors: edges with distances, on their way to shards. How to weigh them, and the recall."""
     probes = recipe.probes if recipe.search == "approximate" else None
     with together(ranks):
-        if recipe.sought >= layout.count:
-            given = f"{recipe.sought} neighbors among {layout.count} points that are not zero"
-            raise CothermError("k", given, f"at most {max(layout.count - 1, 0)}")
-        if ranks.rank == 0:
-            array_file.allocate(scratch / "place.npy", (layout.count, recipe.k), np.dtype("<i8"))
-            array_file.allocate(scratch / "distance.npy", (layout.count, recipe.k), np.dtype("<f8"))
-            array_file.allocate(scratch / "sigma.npy", (layout.count,), np.dtype("<f8"))
-    table = _Table(*(array_file.describe(scratch / f"{one}.npy") for one in ("place", "distance", "sigma")))
+        _require_points(recipe, layout.count, f"{layout.count} points that are not zero")
     mine = dealt_blocks(ranks, layout.starts)
     sample = np.sort(np.random.default_rng(recipe.seed).choice(layout.count, min(layout.count, _SAMPLE), replace=False))
+    scales = Buckets(scratch, "scales", writer.starts, _SCALE, ranks)
     right, judged, least = 0, 0, np.inf
     with together(ranks):
         search = BlockSearch(layout, recipe.sought, probes)
         for block in track(mine, total=len(mine), label="neighbors"):
             start, stop = layout.span(block)
             found = search.of_block(block)
-            table.place.put(start, found.place[:, : recipe.k])
-            table.distance.put(start, found.distance[:, : recipe.k])
-            sigma = _sigma_of_rows(found.distance, recipe)
-            table.sigma.put(start, sigma)
-            least = min(least, float(np.min(sigma[sigma > 0], initial=np.inf)))
-            rows = sample[(sample >= start) & (sample < stop)] - start
-            if probes is not None and len(rows):
-                true = search.exactly(block, rows).distance[:, recipe.k - 1 : recipe.k]
-                right += int(np.count_nonzero(found.distance[rows, : recipe.k] <= true * (1 + 1e-12)))
-                judged += len(rows) * recipe.k
-    told = ranks.gather((right, judged, least))
-    recall = 1.0 if probes is None else sum(one for one, _, _ in told) / sum(one for _, one, _ in told)
-    if recall < _GOOD_RECALL and ranks.rank == 0:
-        told_low = f"search: only {recall:.1%} of the true neighbors were found; use 'exact', or more probes"
-        warnings.warn(told_low, CothermWarning, stacklevel=3)
-    _fill_sigma(ranks, layout, recipe, table, mine, min(one for _, _, one in told))
-    return table, recall
-
-
-def _sigma_of_rows(distance: Floats, recipe: _Recipe) -> Floats:
-    """σ from the neighbors of the rows alone; infinite where all of them are copies."""
+            given = recipe.order == "given"
+            vertices = layout.ids.read(start, stop) if given else np.arange(start, stop)
+            others, d = (found.ids if given else found.place)[:, : recipe.k], found.distance[:, : recipe.k]
+            there = others >= 0
+            writer.add(edges(np.repeat(vertices, there.sum(axis=1)), others[there], d[there]))
+            if recipe.scale == "self-tuning":
+                rows = np.empty(len(vertices), _SCALE)
+                rows["vertex"], rows["sigma"] = vertices, kernel.own_sigma(found.distance, recipe.scale_neighbor)
+                scales.add(vertices, rows)
+                least = min(least, float(np.min(rows["sigma"][rows["sigma"] > 0], initial=np.inf)))
+            if probes is not None and len(chosen := sample[(sample >= start) & (sample < stop)] - start):
+                true = search.exactly(block, chosen).distance[:, recipe.k - 1 : recipe.k]
+                right += int(np.count_nonzero(d[chosen] <= true * (1 + 1e-12)))
+                judged += len(chosen) * recipe.k
+        scales.flush()
+        writer.edges.flush()
+    right, judged, least = ranks.sum(right), ranks.sum(judged), -ranks.most(-least)
+    recall = right / judged if judged else 1.0
     if recipe.scale == "self-tuning":
-        return kernel.own_sigma(distance, recipe.scale_neighbor)
-    return np.full(len(distance), recipe.scale if isinstance(recipe.scale, float) else 1.0)
+        return _self_tuning(ranks, scales, least if np.isfinite(least) else 1.0, recipe.scale_factor, scratch), recall
+    sigma = _median_distance(ranks, writer) if recipe.scale == "median" else recipe.scale
+    if sigma is None:
+        return lambda records: np.ones(len(records)), recall
+    return lambda records: kernel.gaussian(records["w"], sigma, sigma, recipe.scale_factor), recall
 
 
-def _fill_sigma(ranks: Ranks, layout: Layout, recipe: _Recipe, table: _Table, mine: range, least: float) -> None:
-    """Values that need all rows: the median, and σ of points whose neighbors are all copies."""
+def _self_tuning(
+    ranks: Ranks, scales: Buckets, least: float, factor: float, scratch: Path
+) -> Callable[[Records], Floats]:
+    """Weights from σ of every vertex; ``least`` where only copies are near."""
+    starts = scales.starts
+    (file,) = from_first(ranks, lambda: array_file.allocate_all(scratch, ("sigma", (int(starts[-1]),), "<f8")))
+    with together(ranks):
+        for shard in dealt(len(starts) - 1, ranks):
+            sigma = np.full(starts[shard + 1] - starts[shard], least)
+            for rows in scales.pieces(shard):
+                sigma[rows["vertex"] - starts[shard]] = np.where(np.isinf(rows["sigma"]), least, rows["sigma"])
+            file.put(int(starts[shard]), sigma)
+
+    def weigh(records: Records) -> Floats:
+        return kernel.gaussian(records["w"], taken(file, records["i"]), taken(file, records["j"]), factor)
+
+    return weigh
+
+
+def _median_distance(ranks: Ranks, writer: ShardWriter) -> float:
+    """As ``kernel.common_sigma``."""
 
     def blocks() -> Iterator[Floats]:
-        for block in mine:
-            d = table.distance.read(*layout.span(block))
-            yield d[np.isfinite(d)]
+        for shard in dealt(len(writer.starts) - 1, ranks):
+            for records in writer.edges.pieces(shard, keep=True):
+                yield records["w"]
 
-    if recipe.scale == "median":
-        count = sum(ranks.gather(sum(len(one) for one in blocks())))
-        sigma = _median(ranks, blocks, count)
-        if sigma == 0.0:
-            smallest = min((float(np.min(one[one > 0], initial=np.inf)) for one in blocks()), default=np.inf)
-            sigma = min(ranks.gather(smallest))
-            sigma = sigma if np.isfinite(sigma) else 1.0
-        first, last = layout.starts[[mine.start, mine.stop]].tolist()
-        with together(ranks):
-            table.sigma.put(first, np.full(last - first, sigma))
-    elif recipe.scale == "self-tuning":
-        instead = least if np.isfinite(least) else 1.0
-        with together(ranks):
-            for block in mine:
-                start, stop = layout.span(block)
-                values = table.sigma.read(start, stop)
-                if np.isinf(values).any():
-                    table.sigma.put(start, np.where(np.isinf(values), instead, values))
+    middle = _median(ranks, blocks, ranks.sum(sum(len(one) for one in blocks())))
+    least = -ranks.most(-min((float(np.min(one[one > 0], initial=np.inf)) for one in blocks()), default=np.inf))
+    return middle or (least if np.isfinite(least) else 1.0)
 
 
 def _median(ranks: Ranks, blocks: Callable[[], Iterable[Floats]], count: int) -> float:
@@ -370,28 +327,8 @@ def _selected(ranks: Ranks, blocks: Callable[[], Iterable[Floats]], left: int) -
             bits = np.ascontiguousarray(block).view(np.int64).ravel() >> shift
             digits = bits[bits >> _BITS == prefix] & (2**_BITS - 1)
             counts += np.bincount(digits, minlength=2**_BITS)
-        below = np.cumsum(np.sum(ranks.gather(counts), axis=0))
+        below = np.cumsum(ranks.sum(counts))
         chosen = int(np.searchsorted(below, left, side="right"))
         left -= int(below[chosen - 1]) if chosen else 0
         prefix = prefix << _BITS | chosen
     return float(np.array(prefix, dtype=np.int64).view(np.float64))
-
-
-def _add_edges(ranks: Ranks, layout: Layout, recipe: _Recipe, table: _Table, writer: ShardWriter) -> None:
-    """Weighted edges from every row to its neighbors, on their way to shards."""
-    mine = dealt_blocks(ranks, layout.starts)
-    with together(ranks):
-        for block in track(mine, total=len(mine), label="weights"):
-            start, stop = layout.span(block)
-            place, d = table.place.read(start, stop), table.distance.read(start, stop)
-            there = place >= 0
-            row = np.broadcast_to(np.arange(start, stop)[:, np.newaxis], place.shape)[there]
-            other, d = place[there], d[there]
-            records = np.ones(len(d), EDGE)
-            if recipe.scale is not None:
-                sigma = taken(table.sigma, np.concatenate([row, other]))
-                ends = np.arange(len(d))
-                records["w"] = kernel.gaussian(d, ends, len(d) + ends, sigma, recipe.scale_factor)
-            i, j = (row, other) if recipe.order == "cells" else (taken(layout.ids, one) for one in (row, other))
-            records["i"], records["j"] = np.minimum(i, j), np.maximum(i, j)
-            writer.add(records)

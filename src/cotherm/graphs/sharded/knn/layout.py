@@ -17,20 +17,20 @@ import numpy as np
 from cotherm import limits
 from cotherm.arrays import Floats, Ints
 from cotherm.errors import CothermError
+from cotherm.graphs.search import exact
 from cotherm.graphs.search.points import EPSILON, Points, row_maxima, unit
 from cotherm.graphs.sharded.knn.points import PointFiles, require_finite
+from cotherm.graphs.sharded.writing import Buckets, dealt
 from cotherm.graphs.validation import require_usable_size
-from cotherm.io import array_file, atomic
+from cotherm.io import array_file
 from cotherm.io.array_file import ArrayFile
 from cotherm.progress import track
-from cotherm.ranks import Ranks, together
+from cotherm.ranks import Ranks, from_first, together
 
 # Numbers of points read together, and of those sampled.
-_NUMBERS_AT_ONCE = 2**19
+_NUMBERS_AT_ONCE = 2**18
 _SAMPLED_NUMBERS = 2**20
 _SAMPLED_POINTS = 2**16
-# Rows and centers compared together.
-_PAIRS_AT_ONCE = 2**22
 
 
 @dataclass(frozen=True)
@@ -66,15 +66,12 @@ class Layout:
         rows = self.rows.read(*self.span(block))
         return Points(self.n, self.metric, rows, np.arange(len(rows)))
 
-    def least_distances(self, rows: Floats, block: int) -> Floats:
-        """A lower bound of the Euclidean distance between each row and all rows of a block."""
-        return self._least(rows, rows, rows, 0.0, block)
-
     def least_to_blocks(self, block: int) -> Floats:
         """A lower bound of the distance between any row of a block and any row of every block."""
-        return self._least(self.low[block], self.high[block], self.center[block], self.radius[block], slice(None))
+        return self.least(self.low[block], self.high[block], self.center[block], self.radius[block], slice(None))
 
-    def _least(self, low: Floats, high: Floats, center: Floats, radius: Any, block: int | slice) -> Floats:
+    def least(self, low: Floats, high: Floats, center: Floats, radius: Any, block: int | slice) -> Floats:
+        """The same between rows in boxes and balls, or rows themselves, and all rows of a block or of every one."""
         slack = 4 * (self.rows.shape[1] + 8) * EPSILON  # room for the rounding of sums of d squares
         outside = np.maximum(np.maximum(self.low[block] - high, low - self.high[block]), 0.0)
         box = np.sqrt(np.einsum("ij,ij->i", outside, outside)) * (1 - slack)
@@ -84,39 +81,36 @@ class Layout:
 
 
 def lay_out(ranks: Ranks, points: PointFiles, metric: str, block: int, scratch: Path, seed: int) -> Layout:
-    """Sort all points into cells, by all ranks together: each reads its share of the files, and writes it in place."""
+    """Sort all points into cells, by all ranks together: each reads its share of the files, then places its cells."""
     n, d = points.shape
-    cells: Halves | Nearest | None = None
-    with together(ranks):
-        if ranks.rank == 0:
-            cells = _cells(points, metric, -(-n // block), seed)
-    cells = ranks.share(cells)
-    assert cells is not None
-    counts = np.zeros(cells.count + 1, dtype=np.int64)  # the last cell holds rows without a direction
+    found = from_first(ranks, lambda: _cells(points, metric, -(-n // block), seed))
+    cells = found.count + 1  # the last holds points without a direction
+    record = np.dtype([("id", "<i8"), ("row", "<f8", (d,))])
+    buckets = Buckets(scratch, "cells", np.arange(cells + 1), record, ranks)
     largest = 0.0
-    place = scratch / f"cells-{ranks.rank:05d}.bin"
-    with together(ranks), atomic.writing(place), place.open("xb") as file:
-        for start, rows in _share(ranks, points, "sorting points into cells"):
-            require_finite(rows, start + np.arange(len(rows)))
+    with together(ranks):
+        for start, rows in _share(ranks, points):
+            records = np.empty(len(rows), record)
+            records["id"] = start + np.arange(len(rows))
+            require_finite(rows, records["id"])
             largest = max(largest, float(np.abs(rows).max(initial=0.0)))
-            prepared, size = _prepared(rows, metric)
-            cell = np.where(size > 0, cells.of(np.nan_to_num(prepared)), cells.count)
-            counts += np.bincount(cell, minlength=cells.count + 1)
-            file.write(array_file.octets(cell))
-    told = ranks.gather((counts, largest))
+            records["row"], size = _prepared(rows, metric)
+            buckets.add(np.where(size > 0, found.of(records["row"]), cells - 1), records)
+        buckets.flush()
+    largest = ranks.most(largest)
     with together(ranks):
-        require_usable_size("points", max(one for _, one in told))
-    table = np.array([one for one, _ in told])
-    begin = np.concatenate([[0], np.cumsum(table.sum(axis=0))])
-    files = scratch / "rows.npy", scratch / "ids.npy"
+        require_usable_size("points", largest)
+    begin = np.concatenate([[0], np.cumsum([buckets.count(cell) for cell in range(cells)])])
+    columns = ("rows", (int(begin[-2]), d), "<f8"), ("ids", (n,), "<i8")
+    rows_file, ids_file = from_first(ranks, lambda: array_file.allocate_all(scratch, *columns))
     with together(ranks):
-        if ranks.rank == 0:
-            array_file.allocate(files[0], (int(begin[-2]), d), np.dtype("<f8"))
-            array_file.allocate(files[1], (n,), np.dtype("<i8"))
-    rows_file, ids_file = map(array_file.describe, files)
-    with together(ranks):
-        _place(ranks, points, metric, place, begin[:-1] + table[: ranks.rank].sum(axis=0), rows_file, ids_file)
-        place.unlink()
+        for cell in dealt(cells, ranks):
+            at = int(begin[cell])
+            for records in buckets.pieces(cell):
+                if cell < cells - 1:
+                    rows_file.put(at, records["row"])
+                ids_file.put(at, records["id"])
+                at += len(records)
     starts = _cut(begin[:-1], block)
     return Layout(n, metric, rows_file, ids_file, starts, *_bounds(ranks, rows_file, starts))
 
@@ -161,13 +155,7 @@ class Nearest:
 
     def of(self, rows: Floats) -> Ints:
         """The cell of each row."""
-        cell = np.empty(len(rows), dtype=np.int64)
-        norms = np.einsum("ij,ij->i", self.centers, self.centers)
-        step = max(1, _PAIRS_AT_ONCE // self.count)
-        for start in range(0, len(rows), step):
-            part = slice(start, start + step)
-            cell[part] = np.argmin(norms - 2 * (rows[part] @ self.centers.T), axis=1)
-        return cell
+        return exact.nearest_rows(np.nan_to_num(rows), self.centers, 1)[0][:, 0]
 
 
 def _cells(points: PointFiles, metric: str, count: int, seed: int) -> Halves | Nearest:
@@ -206,14 +194,14 @@ def _halved(sample: Floats, depth: int) -> Halves:
     return Halves(axis, value)
 
 
-def _share(ranks: Ranks, points: PointFiles, label: str) -> Iterator[tuple[int, Floats]]:
+def _share(ranks: Ranks, points: PointFiles) -> Iterator[tuple[int, Floats]]:
     """The rows that this rank reads, some at a time, with the number of the first."""
     n, d = points.shape
-    first, last = (n * (ranks.rank + k) // ranks.size for k in (0, 1))
+    mine = dealt(n, ranks)
     step = max(1, _NUMBERS_AT_ONCE // d)
-    starts = range(first, last, step)
-    for start in track(starts, total=len(starts), label=label):
-        yield start, points.read(start, min(start + step, last))
+    starts = mine[::step]
+    for start in track(starts, total=len(starts), label="sorting points into cells"):
+        yield start, points.read(start, min(start + step, mine.stop))
 
 
 def _prepared(rows: Floats, metric: str) -> tuple[Floats, Floats]:
@@ -223,26 +211,6 @@ def _prepared(rows: Floats, metric: str) -> tuple[Floats, Floats]:
     with np.errstate(invalid="ignore"):
         largest = row_maxima(rows)
         return np.asarray(unit(rows, np.where(largest > 0, largest, 1.0))), largest
-
-
-def _place(
-    ranks: Ranks, points: PointFiles, metric: str, cells: Path, begin: Ints, rows_file: ArrayFile, ids_file: ArrayFile
-) -> None:
-    """Write the rows of this rank where their cells are, from ``begin`` on; those of a cell keep their order."""
-    at, done = begin.copy(), 0
-    for start, rows in _share(ranks, points, "writing cells"):
-        cell = np.fromfile(cells, np.int64, len(rows), offset=8 * done)
-        done += len(rows)
-        prepared, _ = _prepared(rows, metric)
-        order = np.argsort(cell, kind="stable")
-        prepared, ids = prepared[order], start + order
-        cuts = np.searchsorted(cell, np.arange(len(begin) + 1), sorter=order)
-        for c in np.flatnonzero(np.diff(cuts)).tolist():
-            part = slice(int(cuts[c]), int(cuts[c + 1]))
-            if c < len(begin) - 1:
-                rows_file.put(int(at[c]), prepared[part])
-            ids_file.put(int(at[c]), ids[part])
-            at[c] += part.stop - part.start
 
 
 def _cut(begin: Ints, block: int) -> Ints:

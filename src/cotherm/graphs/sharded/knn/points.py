@@ -15,7 +15,7 @@ from cotherm import validation
 from cotherm.arrays import Floats, Ints
 from cotherm.errors import CothermError
 from cotherm.graphs.graph import MOST_VERTICES
-from cotherm.graphs.sharded.number_text import NotPlainError, head_of, number_rows
+from cotherm.graphs.sharded.number_text import ADVICE, head_of, number_rows
 from cotherm.io import array_file, atomic
 from cotherm.io.array_file import ArrayFile
 from cotherm.io.cells import is_numeral
@@ -26,8 +26,6 @@ from cotherm.progress import working
 PointPaths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
 _MARKS = (",", ";", "\t", " ")
-_ADVICE = "Leave out columns of text and comments, or save the points as .npy."
-_ROWS_AT_ONCE = 2**18
 
 
 @dataclass(frozen=True)
@@ -67,20 +65,6 @@ class PointFiles:
             low, high = (int(one) for one in self.first[k : k + 2])
             rows.append(self.files[k].read(max(start, low) - low, min(stop, high) - low).astype(np.float64))
         return np.concatenate(rows)
-
-
-def taken(rows: ArrayFile | PointFiles, chosen: Ints) -> NDArray[Any]:
-    """Chosen rows, read in passes over nearby ones: the file is read forward, block by block."""
-    by_place = np.argsort(chosen, kind="stable")
-    place = chosen[by_place]
-    values, at = np.empty((len(chosen), *rows.shape[1:]), rows.read(0, 0).dtype), 0
-    while at < len(place):
-        begin = int(place[at])
-        end = min(begin + _ROWS_AT_ONCE, rows.shape[0])
-        stop = int(np.searchsorted(place, end))
-        values[by_place[at:stop]] = rows.read(begin, end)[place[at:stop] - begin]
-        at = stop
-    return values
 
 
 def require_finite(rows: NDArray[Any], numbers: Ints) -> None:
@@ -132,13 +116,10 @@ def _parsed(path: Path, place: Path) -> ArrayFile:
             if all(is_numeral(cell.strip()) for cell in cells):
                 break
     else:
-        raise CothermError(f"{path}: line {lines.numbers[0]}", excerpt(lines.rows[0]), "a row of numbers", _ADVICE)
+        raise CothermError(f"{path}: line {lines.numbers[0]}", excerpt(lines.rows[0]), "a row of numbers", ADVICE)
     count = 0
     with working(f"reading {path.name}"), atomic.writing(place), place.open("xb") as file:
-        try:
-            for rows in number_rows(path, len(cells), mark, lines.numbers[0] - 1):
-                file.write(array_file.octets(rows))
-                count += len(rows)
-        except NotPlainError as error:
-            raise CothermError(str(path), str(error), f"{len(cells)} numbers in every row", _ADVICE) from None
+        for rows in number_rows(path, len(cells), mark, lines.numbers[0] - 1):
+            file.write(array_file.octets(rows))
+            count += len(rows)
     return ArrayFile(place, (count, len(cells)), np.dtype(np.float64), 0)

@@ -42,17 +42,18 @@ class BlockSearch:
 
     def of_block(self, block: int) -> Found:
         """The neighbors of all rows of a block."""
-        points, _ = self._block(block)
-        return self._search(block, points, np.arange(points.count), self._probes)
+        return self._search(block, np.arange(self._block(block)[0].count), self._probes)
 
     def exactly(self, block: int, rows: Ints) -> Found:
         """Those of some rows of a block, whatever blocks it takes."""
-        points, _ = self._block(block)
-        return self._search(block, points.take(rows), rows, None)
+        return self._search(block, rows, None)
 
-    def _search(self, block: int, queries: Points, own: Ints, probes: int | None) -> Found:
+    def _search(self, block: int, own: Ints, probes: int | None) -> Found:
+        queries = self._block(block)[0].take(own)
         found = self._within(block, queries, own)
-        probed = None if probes is None else self._nearest_blocks(queries, probes)
+        rows = np.asarray(queries.rows)
+        count = min(probes or 0, self._layout.blocks)
+        probed = exact.nearest_rows(rows, self._layout.center, count)[0] if count else None
         least = self._layout.least_to_blocks(block)
         for other in np.argsort(least, kind="stable").tolist():
             if other == block:
@@ -60,7 +61,7 @@ class BlockSearch:
             reach = _reach(queries, found.distance[:, -1])
             if least[other] > reach.max(initial=0.0):
                 break
-            near = self._layout.least_distances(np.asarray(queries.rows), other) <= reach
+            near = self._layout.least(rows, rows, rows, 0.0, other) <= reach
             if probed is not None:
                 near &= (probed == other).any(axis=1)
             asked = np.flatnonzero(near)
@@ -83,14 +84,6 @@ class BlockSearch:
             found.ids[:, :count] = ids[index]
             found.distance[:, :count] = distance
         return found
-
-    def _nearest_blocks(self, queries: Points, probes: int) -> Ints:
-        """The blocks whose centers are nearest to each row."""
-        layout = self._layout
-        norms = np.einsum("ij,ij->i", layout.center, layout.center)
-        distances = norms - 2 * (np.asarray(queries.rows) @ layout.center.T)
-        count = min(probes, layout.blocks)
-        return np.argpartition(distances, count - 1, axis=1)[:, :count]
 
     def _block(self, block: int) -> tuple[Points, Ints]:
         if block not in self._kept:
