@@ -28,9 +28,8 @@ from cotherm.graphs.graph import Graph
 from cotherm.graphs.sharded.staging import COUPLED
 from cotherm.graphs.sharded.store import ShardedGraph
 from cotherm.io import atomic
-from cotherm.io.columns import Layout, laid_out, opened_columns
+from cotherm.io.columns import Layout, Numbers, Request, laid_out, opened_columns
 from cotherm.io.kinds import CELLS, COLUMNS, SINGLE_CELLS, TABLES, suffix_of
-from cotherm.io.table import Found, Request
 from cotherm.memory import words
 from cotherm.methods.coupling.result import Coupling
 
@@ -76,10 +75,10 @@ def _about_plain_file(place: Path, headers: Headers) -> Described:
         report = {"kind": "mesh", "vertices": len(mesh.vertices), "faces": len(mesh.faces)}
         return report, f"Mesh of {len(mesh.vertices):,} vertices and {len(mesh.faces):,} triangles"
     if suffix_of(place) in (*CELLS, COLUMNS):
-        with in_options(), opened_columns(place, header_of(place, headers)) as columns:
+        with in_options(), opened_columns(place, Request(header=header_of(place, headers))) as columns:
             return _about_table(laid_out(columns))
     if suffix in SINGLE_CELLS:
-        return _about_cells(tables_in(place, Request(), points=False))
+        return _about_cells(tables_in(place, points=False))
     if suffix_of(place) in TABLES:
         points = read_points(place).values
         report = {"kind": "table", "rows": len(points), "columns": points.shape[1]}
@@ -178,11 +177,9 @@ def _shown(value: Any) -> str:
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
-def _about_cells(found: list[Found]) -> Described:
-    modalities = [
-        {"name": one.name, "rows": len(one.table.values), "columns": one.table.values.shape[1]} for one in found
-    ]
-    lines = [(f"Modality {one.name}: " if one.name else "Cells: ") + one.table.reading for one in found]
+def _about_cells(found: list[Numbers]) -> Described:
+    modalities = [{"name": one.modality, "rows": len(one.values), "columns": one.values.shape[1]} for one in found]
+    lines = [(f"Modality {one.modality}: " if one.modality else "Cells: ") + one.reading for one in found]
     return {"kind": "cells", "modalities": modalities}, "\n".join(map(visible, lines))
 
 

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Collection, Iterable, Sequence, Set
-from itertools import islice
+from collections.abc import Collection, Iterable, Iterator, Sequence, Set
+from itertools import chain, islice
 from pathlib import Path
 
 from cotherm.errors import CothermError
 
 Rows = Iterable[Sequence[str]]
+# What to say where a first row may have been taken for data in error.
+PERHAPS_TITLES = "If the first row holds titles: header=True."
 # So many rows tell how numbers are written.
 _TELLING = 100
 
@@ -144,14 +146,14 @@ def _is_float(cell: str) -> bool:
     return True
 
 
-def titles_over_numbers(first: Sequence[str], column: Sequence[str], body: Callable[[], Rows]) -> bool | None:
+def titles_over_numbers(first: Sequence[str], column: Sequence[str], body: Iterator[Sequence[str]]) -> bool | None:
     """In a table of numbers titles are words: none among numbers, none that could be a number with a slip in it.
 
     Parameters
     ----------
     first : the cells of the first row.
     column : the first cells of the other rows, where rows have several.
-    body : gives all cells of the other rows.
+    body : all cells of the other rows.
     """
     if len(first) > 1 and (_is_corner(first, column) or (column and _numbered(first, column))):
         return True
@@ -164,11 +166,11 @@ def titles_over_numbers(first: Sequence[str], column: Sequence[str], body: Calla
         # 0, 1, 2, ... behind a name. Anything else is data, wrong or right.
         # And where all names are spelled alike but for the first, that may be a title: gene, 2001, 2002.
         counted = rest[0] == "0" and is_count(rest)
-        either = counted and (len(rest) > 2 or _all_with_points(body(), len(first) - len(rest)))
+        either = counted and (len(rest) > 2 or _all_with_points(body, len(first) - len(rest)))
         return None if either or (len(rest) < len(first) and _is_odd(first[0], column)) else False
     if not numbers:  # but a table of words may begin with one that occurs again
-        of_words = not any(map(looks_numeric, next(iter(body()), ["0"])))
-        return not (of_words and _occurs_below(first, body()))
+        second = next(body, ["0"])
+        return any(map(looks_numeric, second)) or not _occurs_below(first, chain([second], body))
     return True if len(numbers) > 2 and numbers[0] == "0" and is_count(numbers) else None
 
 

@@ -9,7 +9,6 @@ a feature, and the reading says so. Where two tables hold the same numbers, they
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -31,7 +30,7 @@ from cotherm.io.cells import (
 from cotherm.spelling import shift_by_one
 
 if TYPE_CHECKING:
-    from cotherm.io.columns import Selection
+    from cotherm.io.columns import Numbers, Request
 
 # Whole numbers of at most this many digits are exact.
 _MOST_DIGITS = 15
@@ -51,13 +50,13 @@ _COMPARED = 20
 _LARGE = 2.0**53
 
 
-def holds_names(path: Path, title: str | None, column: Sequence[str], selection: Selection) -> bool:
+def holds_names(path: Path, title: str | None, column: Sequence[str], request: Request) -> bool:
     """Whether the first column of a table of numbers holds the names of rows, if nothing is said."""
-    if selection.keeps_out(title):
+    if request.keeps_out(title):
         return False
-    if title is not None and selection.columns is not None and not is_name_title(title):
+    if title is not None and request.columns is not None and not is_name_title(title):
         # The column is asked for, or left out unless it can only hold names.
-        return title not in selection.columns and is_column_of_names(column) and len(set(column)) == len(column)
+        return title not in request.columns and is_column_of_names(column) and len(set(column)) == len(column)
     return is_name_column(path, title, column)
 
 
@@ -154,20 +153,6 @@ def _by_number(name: str) -> tuple[int, str]:
     return len(name), name
 
 
-@dataclass(frozen=True)
-class Suspects:
-    """Columns of a table that may be ids: the table's name, its numbers, the columns, and all titles."""
-
-    place: str
-    values: Floats
-    columns: Ints
-    titles: Sequence[str] | None
-
-    def named(self, c: int) -> str:
-        """What to call a column."""
-        return f"{self.place}: column {c + 1}" + (f" ({self.titles[c]})" if self.titles else "")
-
-
 def distinct_whole(values: Floats) -> Ints:
     """The columns that hold distinct whole numbers ≥ 0; missing ones, NaN, are ignored."""
     head = values[:_TELLING]
@@ -186,51 +171,42 @@ def note_of(columns: Ints, titles: Sequence[str] | None) -> str:
     return f", the whole numbers in {which} all different and taken as {'a feature' if len(named) == 1 else 'features'}"
 
 
-def refuse_first(place: Path, values: Floats, columns: Ints, titles: Sequence[str] | None) -> None:
+def refuse_first(table: Numbers) -> None:
     """Refuse the first column of a table without names if it may hold them."""
-    if 0 not in columns or values.shape[1] == 1 or _in_company(values, columns):
-        return
-    raise CothermError(
-        Suspects(str(place), values, columns, titles).named(0),
-        f"{np.sum(~np.isnan(values[:, 0]))} different whole numbers, which may be ids or a feature",
-        "to know which",
-        _advice(titles[0] if titles else None),
-        code="perhaps-ids" if titles else "perhaps-ids-untitled",
-        about=titles[0] if titles else "",
-    )
+    alone = table.values.shape[1] == 1 or _in_company(table.values, table.doubtful)
+    if table.names is None and 0 in table.doubtful and not alone:
+        count = np.sum(~np.isnan(table.values[:, 0]))
+        raise _either(table.named(0), f"{count} different whole numbers, which may be ids or a feature", table, 0)
 
 
-def refuse_shared(first: Suspects, second: Suspects) -> None:
+def refuse_shared(first: Numbers, second: Numbers) -> None:
     """Refuse columns of two tables that hold the same numbers: ids that would make the tables look alike."""
     least = min(len(first.values), len(second.values))
     enough = max(-(-least // 2), min(least, _BY_CHANCE))
-    theirs = [(d, np.sort(second.values[:, d])) for d in second.columns[:_COMPARED].tolist()]
-    for c in first.columns[:_COMPARED].tolist():
+    theirs = [(d, np.sort(second.values[:, d])) for d in second.doubtful[:_COMPARED].tolist()]
+    for c in first.doubtful[:_COMPARED].tolist():
         ours = np.sort(first.values[:, c])
         for d, others in theirs:
             if _common(ours[:: 1 + len(ours) // _TELLING], others) and (count := _common(ours, others)) >= enough:
-                raise CothermError(
-                    f"{first.named(c)} and {second.named(d)}",
-                    f"whole numbers, all different, {count} of which are in both: ids or a feature",
-                    "to know which",
-                    _advice(second.titles[d] if second.titles else None),
-                    code="perhaps-ids" if second.titles else "perhaps-ids-untitled",
-                    about=second.titles[d] if second.titles else "",
-                )
+                given = f"whole numbers, all different, {count} of which are in both: ids or a feature"
+                raise _either(f"{first.named(c)} and {second.named(d)}", given, second, d)
+
+
+def _either(place: str, given: str, table: Numbers, c: int) -> CothermError:
+    """The error for a column of a table that holds ids or a feature."""
+    advice, code, title = "If they are ids, write titles in the first row.", "perhaps-ids-untitled", ""
+    feature = "If they are a feature: id_column=False."
+    if table.titles is None:
+        return CothermError(place, given, "to know which", f"{advice} {feature}", code=code)
+    title = table.titles[c]
+    advice = f'If they are ids: id_column="{title}". {feature} Or leave them out with drop=.'
+    return CothermError(place, given, "to know which", advice, code="perhaps-ids", about=title)
 
 
 def _common(some: Floats, ordered: Floats) -> int:
     """How many of some numbers are among others, which are sorted."""
     places = np.minimum(np.searchsorted(ordered, some), len(ordered) - 1)
     return int(np.sum(ordered[places] == some))
-
-
-def _advice(title: str | None) -> str:
-    if title is None:
-        return "If they are ids, write titles in the first row. If they are a feature: id_column=False."
-    return (
-        f'If they are ids: id_column="{title}". If they are a feature: id_column=False. Or leave them out with drop=.'
-    )
 
 
 def _all_differ(column: Floats, least: int = 0) -> bool:

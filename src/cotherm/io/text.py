@@ -13,7 +13,7 @@ from __future__ import annotations
 import codecs
 import re
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -306,21 +306,27 @@ def plain_rows(text: bytes, columns: int, delimiter: str | None) -> Floats | Non
     pyarrow rounds to the nearest double, as ``float`` does. What it cannot take, comments and some kinds of space, is
     left to NumPy.
     """
+    if not text.endswith(b"\n") or b'"' in text:
+        return None
+    found = cut_by_pyarrow(text, columns, delimiter)
+    values = None if found is None else np.column_stack([column.to_numpy() for column in found.columns])
+    return values if values is not None and len(values) == text.count(b"\n") and np.isfinite(values).all() else None
+
+
+def cut_by_pyarrow(
+    text: bytes, columns: int, mark: str | None, *, words: bool = False, quoted: bool = False
+) -> Any | None:
+    """The cells of plain lines, numbers or words, as a table of pyarrow; None where it cannot take them."""
     import pyarrow as pa
     from pyarrow import csv
 
-    if not text.endswith(b"\n") or b'"' in text:
-        return None
-    rows = text.count(b"\n")
-    if delimiter is None:
-        text = re.sub(rb"[ \t]*\n[ \t]*", b"\n", re.sub(rb"[ \t]+", b" ", text.strip(b" \t")))
-    titles = [str(c) for c in range(columns)]
-    read = csv.ReadOptions(use_threads=False, column_names=titles)
-    parse = csv.ParseOptions(delimiter=delimiter or " ", quote_char=False)
-    convert = csv.ConvertOptions(column_types=dict.fromkeys(titles, pa.float64()), null_values=[], check_utf8=False)
+    if mark is None:
+        text, mark = re.sub(rb"[ \t]*\n[ \t]*", b"\n", re.sub(rb"[ \t]+", b" ", text.strip(b" \t"))), " "
+    types = {str(c): pa.large_string() if words else pa.float64() for c in range(columns)}
+    read = csv.ReadOptions(use_threads=False, column_names=list(types))
+    parse = csv.ParseOptions(delimiter=mark, quote_char='"' if quoted else False, newlines_in_values=quoted)
+    convert = csv.ConvertOptions(column_types=types, null_values=[], check_utf8=False)
     try:
-        found = csv.read_csv(pa.BufferReader(text), read, parse, convert, pa.system_memory_pool())
+        return csv.read_csv(pa.BufferReader(text), read, parse, convert, pa.system_memory_pool())
     except pa.ArrowInvalid:
         return None
-    values = np.column_stack([column.to_numpy() for column in found.columns])
-    return values if len(values) == rows and np.isfinite(values).all() else None
