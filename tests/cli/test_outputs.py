@@ -47,8 +47,8 @@ def no_work(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: Any, **__: Any) -> None:
         raise AssertionError("the work began")
 
-    for reader in ("short.read_view", "short.read_views", "couple.read_views"):
-        monkeypatch.setattr(f"cotherm.cli.commands.{reader}", fail)
+    for reader in ("commands.couple.read_views", "inputs.read_view", "inputs.read_views"):
+        monkeypatch.setattr(f"cotherm.cli.{reader}", fail)
 
 
 @pytest.mark.usefixtures("no_work")

@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 import cotherm as ct
 from cotherm import limits
 from cotherm.arrays import Floats, Ints
+from cotherm.cli import options as declare
 from cotherm.cli import outputs
 from cotherm.cli.advice import as_options
 from cotherm.cli.inputs import items_of, read_coupling, view_names, view_number
-from cotherm.cli.options import JSON, Command, add, choice, either, flag, integer, number, out, value
 from cotherm.cli.outputs import ID, csv_bytes, table_text
 from cotherm.errors import CothermError
 from cotherm.evaluate import clustering_scores, retrieval
@@ -51,30 +51,39 @@ _TOP = 5
 _TITLE = "Clusters, and retrieval by diffusion distance in percent; labels only judge"
 
 
-def _add_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", metavar="FILE", help="a coupling by pairs, from `cotherm couple` of tables with ids")
-    time = "diffusion time of coordinates and neighbors (0 for coordinates, eight moves along edges for neighbors)"
-    every = "merge all views, also those that are hardly related to the others, which are left out otherwise"
-    method = "how to find clusters: by heat, modes, or Leiden's method; auto takes heat or modes by the cut (auto)"
-    clusters = value(either(integer, "auto"), "K", "number of clusters, or auto (none)")
-    add(
-        parser,
-        out("the items, a row for each: .csv"),
-        {"--graph": value(str, "FILE", "also write the common graph, for other commands: .npz")},
-        {"--components": value(integer, "N", "number of coordinates (2)", default=2)},
-        {"--time -t": value(number, "T", time), "--include-unrelated": flag(every), "--clusters -c": clusters},
-        {"--method": choice(["auto", "heat", "spectral", "leiden"], method)},
-        {"--seed": value(integer, "N", "random seed of clusters (0)")},
-    )
-    add(
-        parser.add_argument_group("neighbors in a view that items are missing from"),
-        {"--neighbors": value(str, "FILE", "write a list of neighbors: .csv")},
-        {"--view": value(str, "VIEW", "the view, by name or counted from 1")},
-        {"--top": value(integer, "K", f"number of neighbors of each item ({_TOP})")},
-        {"--all": flag("of all items, not only of those missing from the view")},
-    )
-    add(parser, JSON)
-    parser.set_defaults(outputs=("out", "graph", "neighbors"))
+_OPTIONS = (
+    declare.file("a coupling by pairs, from `cotherm couple` of tables with ids"),
+    declare.out("the items, a row for each: .csv"),
+    {
+        "--graph": declare.value(str, "FILE", "also write the common graph, for other commands: .npz"),
+        "--components": declare.value(declare.integer, "N", "number of coordinates (2)", default=2),
+        "--time -t": declare.value(
+            declare.number,
+            "T",
+            "diffusion time of coordinates and neighbors (0 for coordinates, eight moves along edges for neighbors)",
+        ),
+        "--include-unrelated": declare.flag(
+            "merge all views, also those that are hardly related to the others, which are left out otherwise"
+        ),
+        "--clusters -c": declare.value(
+            declare.either(declare.integer, "auto"), "K", "number of clusters, or auto (none)"
+        ),
+        "--method": declare.choice(
+            ["auto", "heat", "spectral", "leiden"],
+            "how to find clusters: by heat, modes, or Leiden's method; auto takes heat or modes by the cut (auto)",
+        ),
+        "--seed": declare.value(declare.integer, "N", "random seed of clusters (0)"),
+    },
+    declare.group(
+        "neighbors in a view that items are missing from",
+        {
+            "--neighbors": declare.value(str, "FILE", "write a list of neighbors: .csv"),
+            "--view": declare.value(str, "VIEW", "the view, by name or counted from 1"),
+            "--top": declare.value(declare.integer, "K", f"number of neighbors of each item ({_TOP})"),
+            "--all": declare.flag("of all items, not only of those missing from the view"),
+        },
+    ),
+)
 
 
 def _run(options: argparse.Namespace) -> None:
@@ -287,4 +296,4 @@ def _shown(row: dict[str, Any], title: str) -> str:
     return f"{row[title]:.1f}" if title == "mAP" else f"{row[title]:.3f}"
 
 
-COMMANDS = {"common": Command(_ABOUT, _EXAMPLES, _add_options, _run)}
+COMMANDS = {"common": declare.Command(_ABOUT, _EXAMPLES, _OPTIONS, _run)}

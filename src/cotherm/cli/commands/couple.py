@@ -11,28 +11,11 @@ import numpy as np
 
 import cotherm as ct
 from cotherm import ranks
+from cotherm.cli import options as declare
 from cotherm.cli import outputs, sharded
 from cotherm.cli.advice import as_options
 from cotherm.cli.correspondence import by_ids, by_options, first_line, paired_rows, read_functions, read_labels
 from cotherm.cli.inputs import View, read_headers, read_views
-from cotherm.cli.options import (
-    ENGINE,
-    JSON,
-    Command,
-    Options,
-    add,
-    add_points,
-    add_sources,
-    choice,
-    either,
-    files,
-    flag,
-    integer,
-    number,
-    numbers,
-    out,
-    value,
-)
 from cotherm.cli.outputs import announce, drop_checkpoint, tell, told_of_checkpoint
 from cotherm.cli.signals import told_of_interrupts
 from cotherm.cli.summary import about_coupling
@@ -85,72 +68,74 @@ RARE = ("rigidity", "tolerance", "max_iterations")
 RARE_OF_FUNCTIONS = ("function_weights", "continuation", "memory")
 # Arguments of both ways to couple that have an option of the same name.
 _NAMED = ("times", "alpha", "rigidity", "tolerance", "max_iterations", "max_seconds", "engine", "checkpoint")
-_AUTO_NUMBER = either(number, "auto")
-_COUPLING: Options = {
-    "--times": value(
-        either(numbers, "auto"),
+_AUTO_NUMBER = declare.either(declare.number, "auto")
+_COUPLING: declare.Options = {
+    "--times": declare.value(
+        declare.either(declare.numbers, "auto"),
         "T,T,...",
         "times at which heat is compared, the t of exp(-tL); auto (the default) chooses them from the data",
         default="auto",
     ),
-    "--alpha": value(
+    "--alpha": declare.value(
         _AUTO_NUMBER,
         "A",
         "weight of agreement; the larger, the more edges change; auto (the default) chooses it from the data",
         default="auto",
     ),
-    "--rigidity": value(
-        numbers, "R,R,...", "penalty on changing each view (1,1,...; with pairs by how far views agree)"
+    "--rigidity": declare.value(
+        declare.numbers, "R,R,...", "penalty on changing each view (1,1,...; with pairs by how far views agree)"
     ),
-    "--borrow": value(
+    "--borrow": declare.value(
         _AUTO_NUMBER,
         "S",
         "for pairs: share of weight, from 0 to 1, that a view borrows from the others where they have the same items; "
         "auto (the default) chooses it from the data",
         default="auto",
     ),
-    "--include-unrelated": flag(
+    "--include-unrelated": declare.flag(
         "for pairs: couple views also where they have nothing in common beyond chance, or share too few items to tell"
     ),
-    "--graph-weights": value(numbers, "P,P,...", "weight of each view's agreement with the others (1,1,...)"),
-    "--function-weights": value(numbers, "O,O,...", "weight of each function (1,1,...)"),
-    "--continuation": choice(
+    "--graph-weights": declare.value(
+        declare.numbers, "P,P,...", "weight of each view's agreement with the others (1,1,...)"
+    ),
+    "--function-weights": declare.value(declare.numbers, "O,O,...", "weight of each function (1,1,...)"),
+    "--continuation": declare.choice(
         ["auto", "direct", "times", "alpha"],
         "easier problems to solve first: shorter times, smaller alpha, or none (auto)",
         default="auto",
     ),
-    "--tolerance": value(
-        number,
+    "--tolerance": declare.value(
+        declare.number,
         "E",
         "stop when the relative projected gradient is below this (1e-6); for pairs, when a step lowers the cost by "
         "less than this fraction (1e-5)",
     ),
-    "--max-iterations": value(integer, "N", "maximum number of steps (10000; for pairs 1000)"),
-    "--max-seconds": value(number, "S", "stop coupling after this time with the best so far (no limit)"),
-    "--memory": value(
+    "--max-iterations": declare.value(declare.integer, "N", "maximum number of steps (10000; for pairs 1000)"),
+    "--max-seconds": declare.value(
+        declare.number, "S", "stop coupling after this time with the best so far (no limit)"
+    ),
+    "--memory": declare.value(
         str,
         "SIZE",
         "memory limit, such as 8GiB: derivatives that do not fit are recomputed; auto (the default) is the free memory",
         default="auto",
     ),
-    "--checkpoint": value(
+    "--checkpoint": declare.value(
         str,
         "FILE",
         "keep the state of a long run in this file: if it ends early, the same command goes on from there",
     ),
-    **ENGINE,
+    **declare.ENGINE,
 }
 
 
-def _add_options(parser: argparse.ArgumentParser) -> None:
-    views = "two or more views, before options that take several files, such as --labels"
-    add(parser, {"views": files(views, "VIEW")})
-    add(parser, out("the coupling: graphs before and after, functions and settings, as .npz"))
-    add_sources(parser, pairs=True)
-    add(parser.add_argument_group("coupling"), _COUPLING)
-    add_points(parser)
-    add(parser, JSON)
-    parser.set_defaults(outputs=("out", "checkpoint"))
+_OPTIONS = (
+    {"views": declare.files("two or more views, before options that take several files, such as --labels", "VIEW")},
+    declare.out("the coupling: graphs before and after, functions and settings, as .npz"),
+    declare.sources_or_pairs,
+    declare.group("coupling", _COUPLING),
+    *declare.POINTS,
+)
 
 
 def _run(options: argparse.Namespace) -> None:
@@ -286,4 +271,4 @@ def rare_options(options: argparse.Namespace, *names: str) -> dict[str, Any]:
     return {name: getattr(options, name) for name in names if getattr(options, name) is not None}
 
 
-COMMANDS = {"couple": Command(ABOUT, EXAMPLES, _add_options, _run)}
+COMMANDS = {"couple": declare.Command(ABOUT, EXAMPLES, _OPTIONS, _run)}

@@ -13,8 +13,8 @@ import numpy as np
 
 import cotherm as ct
 from cotherm.arrays import Floats
+from cotherm.cli import options as declare
 from cotherm.cli import outputs
-from cotherm.cli.options import Command, flag
 from cotherm.datasets.ambiguous import ambiguous_points
 from cotherm.errors import CothermError, visible
 
@@ -36,11 +36,15 @@ _BODY_POINTS = 200
 Table = tuple[list[str], list[list[Any]]]  # titles, rows
 
 
-def _demo_options(parser: argparse.ArgumentParser) -> None:
-    one = parser.add_mutually_exclusive_group()
-    one.add_argument("--out", type=Path, default=Path("out"), metavar="DIR", help="directory for the picture (out)")
-    one.add_argument("--tables", metavar="DIR", help="write example tables into this directory, which must exist")
-    parser.add_argument("--force", **flag("replace tables that exist"))
+_DEMO_OPTIONS = (
+    declare.one_of(
+        {
+            "--out": declare.value(Path, "DIR", "directory for the picture (out)", default=Path("out")),
+            "--tables": declare.value(str, "DIR", "write example tables into this directory, which must exist"),
+        }
+    ),
+    {"--force": declare.flag("replace tables that exist")},
+)
 
 
 def _demo(options: argparse.Namespace) -> None:
@@ -156,11 +160,12 @@ _REPRODUCE_EXAMPLES = """\
 """
 
 
-def _reproduce_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("experiment", metavar="EXPERIMENT", help="circles, ring, man, nus, digits, ..., or all")
-    parser.add_argument(
-        "options", nargs=argparse.REMAINDER, metavar="...", help="further options, as of python -m paper"
-    )
+_REPRODUCE_OPTIONS = (
+    {
+        "experiment": {"metavar": "EXPERIMENT", "help": "circles, ring, man, nus, digits, ..., or all"},
+        "options": {"nargs": argparse.REMAINDER, "metavar": "...", "help": "further options, as of python -m paper"},
+    },
+)
 
 
 def _reproduce(options: argparse.Namespace) -> None:
@@ -178,6 +183,6 @@ def _reproduce(options: argparse.Namespace) -> None:
 
 
 COMMANDS = {
-    "demo": Command(_DEMO, _DEMO_EXAMPLES, _demo_options, _demo),
-    "reproduce": Command(_REPRODUCE, _REPRODUCE_EXAMPLES, _reproduce_options, _reproduce),
+    "demo": declare.Command(_DEMO, _DEMO_EXAMPLES, _DEMO_OPTIONS, _demo),
+    "reproduce": declare.Command(_REPRODUCE, _REPRODUCE_EXAMPLES, _REPRODUCE_OPTIONS, _reproduce),
 }

@@ -6,23 +6,10 @@ import argparse
 
 import cotherm as ct
 from cotherm import validation
+from cotherm.cli import options as declare
 from cotherm.cli import outputs
 from cotherm.cli.advice import as_options
 from cotherm.cli.inputs import names_of, read_coupling, read_same_items, view_count, view_names, view_number
-from cotherm.cli.options import (
-    GRAPH_WEIGHTS,
-    JSON,
-    SAME_ITEMS,
-    Command,
-    add,
-    add_points,
-    either,
-    flag,
-    integer,
-    number,
-    out,
-    value,
-)
 from cotherm.cli.summary import about_graph
 from cotherm.graphs.files import graph_bytes
 from cotherm.methods.matching import file as match_file
@@ -35,16 +22,23 @@ _AVERAGE_EXAMPLES = """\
   cotherm average images.csv words.csv --normalized --out mean.npz
   cotherm average images.csv words.csv --power harmonic --out mean.csv
 """
-_POWERS = ("arithmetic", "geometric", "harmonic")
 
 
-def _average_options(parser: argparse.ArgumentParser) -> None:
-    add(parser, SAME_ITEMS, out("the graph: .npz, .csv (edge list) or .mtx"))
-    text = "which mean: arithmetic (the default), geometric, harmonic, or the power as a number"
-    add(parser, {"--power": value(either(number, *_POWERS), "P", text, default="arithmetic")}, GRAPH_WEIGHTS)
-    add(parser, {"--normalized": flag("normalize the weights by the degrees first")})
-    add_points(parser)
-    add(parser, JSON)
+_AVERAGE_OPTIONS = (
+    declare.SAME_ITEMS,
+    declare.out("the graph: .npz, .csv (edge list) or .mtx"),
+    {
+        "--power": declare.value(
+            declare.either(declare.number, "arithmetic", "geometric", "harmonic"),
+            "P",
+            "which mean: arithmetic (the default), geometric, harmonic, or the power as a number",
+            default="arithmetic",
+        )
+    },
+    declare.GRAPH_WEIGHTS,
+    {"--normalized": declare.flag("normalize the weights by the degrees first")},
+    *declare.POINTS,
+)
 
 
 def _average(options: argparse.Namespace) -> None:
@@ -68,12 +62,14 @@ _DIAGONALIZE_EXAMPLES = """\
 """
 
 
-def _diagonalize_options(parser: argparse.ArgumentParser) -> None:
-    add(parser, SAME_ITEMS, out("the modes, a row for every item: .csv or .npy"))
-    add(parser, {"--modes": value(integer, "K", "number of modes to write (all)")}, GRAPH_WEIGHTS)
-    add(parser, {"--normalized": flag("use normalized Laplacians")})
-    add_points(parser)
-    add(parser, JSON)
+_DIAGONALIZE_OPTIONS = (
+    declare.SAME_ITEMS,
+    declare.out("the modes, a row for every item: .csv or .npy"),
+    {"--modes": declare.value(declare.integer, "K", "number of modes to write (all)")},
+    declare.GRAPH_WEIGHTS,
+    {"--normalized": declare.flag("use normalized Laplacians")},
+    *declare.POINTS,
+)
 
 
 def _diagonalize(options: argparse.Namespace) -> None:
@@ -111,11 +107,12 @@ _COMMUTE_EXAMPLES = """\
 """
 
 
-def _commute_options(parser: argparse.ArgumentParser) -> None:
-    add(parser, SAME_ITEMS, out("one for each view: .npy, with --valid graphs .npz", several=True))
-    add(parser, {"--valid": flag("graphs with the same edges instead of matrices")})
-    add_points(parser)
-    add(parser, JSON)
+_COMMUTE_OPTIONS = (
+    declare.SAME_ITEMS,
+    declare.out("one for each view: .npy, with --valid graphs .npz", several=True),
+    {"--valid": declare.flag("graphs with the same edges instead of matrices")},
+    *declare.POINTS,
+)
 
 
 def _commute(options: argparse.Namespace) -> None:
@@ -151,15 +148,14 @@ _MATCH_EXAMPLES = """\
 """
 
 
-def _match_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", metavar="FILE", help="a coupling written by `cotherm couple`")
-    source, target = "view to match from, by name or counted from 1 (1)", "view to match to (2)"
-    add(
-        parser,
-        out("a table .csv (source, target, agreement, round_trip), or everything as .npz"),
-        {"--source": value(str, "VIEW", source, default="1"), "--target": value(str, "VIEW", target, default="2")},
-        JSON,
-    )
+_MATCH_OPTIONS = (
+    declare.file("a coupling written by `cotherm couple`"),
+    declare.out("a table .csv (source, target, agreement, round_trip), or everything as .npz"),
+    {
+        "--source": declare.value(str, "VIEW", "view to match from, by name or counted from 1 (1)", default="1"),
+        "--target": declare.value(str, "VIEW", "view to match to (2)", default="2"),
+    },
+)
 
 
 def _match(options: argparse.Namespace) -> None:
@@ -188,8 +184,8 @@ def _match(options: argparse.Namespace) -> None:
 
 
 COMMANDS = {
-    "average": Command(_AVERAGE, _AVERAGE_EXAMPLES, _average_options, _average),
-    "diagonalize": Command(_DIAGONALIZE, _DIAGONALIZE_EXAMPLES, _diagonalize_options, _diagonalize),
-    "commute": Command(_COMMUTE, _COMMUTE_EXAMPLES, _commute_options, _commute),
-    "match": Command(_MATCH, _MATCH_EXAMPLES, _match_options, _match),
+    "average": declare.Command(_AVERAGE, _AVERAGE_EXAMPLES, _AVERAGE_OPTIONS, _average),
+    "diagonalize": declare.Command(_DIAGONALIZE, _DIAGONALIZE_EXAMPLES, _DIAGONALIZE_OPTIONS, _diagonalize),
+    "commute": declare.Command(_COMMUTE, _COMMUTE_EXAMPLES, _COMMUTE_OPTIONS, _commute),
+    "match": declare.Command(_MATCH, _MATCH_EXAMPLES, _MATCH_OPTIONS, _match),
 }

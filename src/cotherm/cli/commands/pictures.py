@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import cotherm as ct
+from cotherm.cli import options as declare
 from cotherm.cli import outputs
 from cotherm.cli.correspondence import labels_of_items, read_labels
 from cotherm.cli.inputs import View, items_of, name_of, read_coupling, read_headers, read_points, read_result
-from cotherm.cli.options import JSON, LABELS, Command, add, add_headers, choice, files, flag, integer, out, value
 from cotherm.errors import CothermError
 from cotherm.graphs.files import MESH_SUFFIXES
 from cotherm.io import atomic
@@ -40,17 +40,20 @@ _SHOW_EXAMPLES = """\
 """
 
 
-def _show_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", metavar="FILE", help="a coupling or a graph")
-    add(
-        parser,
-        out("the picture: .png, .pdf or .svg; or a page: .html"),
-        {"--kind": choice(["graphs", "heat", "coupling", "convergence"], "what to draw (graphs)", default="graphs")},
-        {"--function": value(integer, "C", "for --kind heat: the function, counted from 1 (1)", default=1)},
-        LABELS,
-    )
-    add_headers(parser)
-    add(parser, JSON)
+_SHOW_OPTIONS = (
+    declare.file("a coupling or a graph"),
+    declare.out("the picture: .png, .pdf or .svg; or a page: .html"),
+    {
+        "--kind": declare.choice(
+            ["graphs", "heat", "coupling", "convergence"], "what to draw (graphs)", default="graphs"
+        ),
+        "--function": declare.value(
+            declare.integer, "C", "for --kind heat: the function, counted from 1 (1)", default=1
+        ),
+    },
+    declare.LABELS,
+    declare.HEADERS,
+)
 
 
 def _show(options: argparse.Namespace) -> None:
@@ -105,19 +108,23 @@ _VIEW_EXAMPLES = """\
 """
 
 
-def _view_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", metavar="FILE", help="a coupling written by `cotherm couple`")
-    positions = "where vertices are: a table of two or three columns, or a mesh, one file for all views or one for each"
-    add(
-        parser,
-        out("the page: .html (a temporary file)", required=False),
-        {"--no-open": flag("do not open a browser"), "--title": value(str, "TEXT", "title of the page")},
-        LABELS,
-        {"--names": files("names of items (default: those stored in FILE)"), "--positions": files(positions)},
-        {"--pairs": choice(["same", "names"], "which vertices are the same item in all views")},
-    )
-    add_headers(parser)
-    add(parser, JSON)
+_VIEW_OPTIONS = (
+    declare.file("a coupling written by `cotherm couple`"),
+    declare.out("the page: .html (a temporary file)", required=False),
+    {
+        "--no-open": declare.flag("do not open a browser"),
+        "--title": declare.value(str, "TEXT", "title of the page"),
+    },
+    declare.LABELS,
+    {
+        "--names": declare.files("names of items (default: those stored in FILE)"),
+        "--positions": declare.files(
+            "where vertices are: a table of two or three columns, or a mesh, one file for all views or one for each"
+        ),
+        "--pairs": declare.choice(["same", "names"], "which vertices are the same item in all views"),
+    },
+    declare.HEADERS,
+)
 
 
 def _view(options: argparse.Namespace) -> None:
@@ -195,6 +202,6 @@ def _read_places(place: Path) -> tuple[Any, Any]:
 
 
 COMMANDS = {
-    "show": Command(_SHOW, _SHOW_EXAMPLES, _show_options, _show),
-    "view": Command(_VIEW, _VIEW_EXAMPLES, _view_options, _view),
+    "show": declare.Command(_SHOW, _SHOW_EXAMPLES, _SHOW_OPTIONS, _show),
+    "view": declare.Command(_VIEW, _VIEW_EXAMPLES, _VIEW_OPTIONS, _view),
 }

@@ -13,40 +13,10 @@ from scipy.optimize import linear_sum_assignment
 import cotherm as ct
 from cotherm import validation
 from cotherm.arrays import Floats
-from cotherm.cli import outputs
+from cotherm.cli import inputs, outputs
+from cotherm.cli import options as declare
 from cotherm.cli.advice import as_options
 from cotherm.cli.correspondence import labels_of_items, read_labels
-from cotherm.cli.inputs import (
-    Lookup,
-    View,
-    comparison_times,
-    graphs_of,
-    is_coupling,
-    items_of,
-    name_of,
-    names_of,
-    read_headers,
-    read_result,
-    read_same_items,
-    view_names,
-    view_number,
-)
-from cotherm.cli.options import (
-    JSON,
-    LABELS,
-    SEED,
-    VIEW,
-    Command,
-    add,
-    add_headers,
-    add_points,
-    choice,
-    files,
-    integer,
-    numbers,
-    out,
-    value,
-)
 from cotherm.cli.outputs import ID, announce, csv_bytes, table_text
 from cotherm.errors import CothermError, visible
 from cotherm.evaluate import clustering_scores, retrieval
@@ -66,13 +36,15 @@ _CLUSTER_EXAMPLES = """\
 """
 
 
-def _cluster_options(parser: argparse.ArgumentParser) -> None:
-    add(parser, {"files": files("a coupling, or one or more graphs or files of points")})
-    add(parser, {"--clusters -c": value(integer, "K", "number of clusters", required=True)})
-    add(parser, out("the clusters, a row for each item: .csv", required=False))
-    add(parser, {"--by": choice(["average", "diagonalize"], "how to combine several graphs")}, LABELS, SEED)
-    add_points(parser)
-    add(parser, JSON)
+_CLUSTER_OPTIONS = (
+    {"files": declare.files("a coupling, or one or more graphs or files of points")},
+    {"--clusters -c": declare.value(declare.integer, "K", "number of clusters", required=True)},
+    declare.out("the clusters, a row for each item: .csv", required=False),
+    {"--by": declare.choice(["average", "diagonalize"], "how to combine several graphs")},
+    declare.LABELS,
+    declare.SEED,
+    *declare.POINTS,
+)
 
 
 def _cluster(options: argparse.Namespace) -> None:
@@ -105,15 +77,15 @@ def _cluster(options: argparse.Namespace) -> None:
 def _joined(options: argparse.Namespace) -> tuple[list[str], Any, Any, list[str], list[Any]]:
     """Names to print, an answer that has clusters, the labels to judge them by or None, how files were read, graphs."""
     first = as_path(options.files[0])
-    if len(options.files) == 1 and is_coupling(first):
-        result: Any = read_result(options.files[0])
-        views = [View(g) for g in result.graphs]
-        names = view_names(result.graphs)
+    if len(options.files) == 1 and inputs.is_coupling(first):
+        result: Any = inputs.read_result(options.files[0])
+        views = [inputs.View(g) for g in result.graphs]
+        names = inputs.view_names(result.graphs)
     else:
-        views = read_same_items(options.files, options)
+        views = inputs.read_same_items(options.files, options)
         graphs = [view.graph for view in views]
         if len(graphs) == 1:
-            names, result = [name_of(graphs[0], 0)], ct.average([graphs[0], graphs[0]])
+            names, result = [inputs.name_of(graphs[0], 0)], ct.average([graphs[0], graphs[0]])
         elif options.by is None:
             raise CothermError(
                 "--by", "none, with several graphs", "average or diagonalize", "Or couple them first: cotherm couple."
@@ -125,7 +97,7 @@ def _joined(options: argparse.Namespace) -> tuple[list[str], Any, Any, list[str]
     labels = None
     reading = [view.reading for view in views if view.reading]
     if options.labels:
-        read = read_labels(views, options.labels, options.column, read_headers(options))
+        read = read_labels(views, options.labels, options.column, inputs.read_headers(options))
         labels, reading = read.of, reading + read.reading
         announce(read.reading, as_json=options.json)
     elif all(view.graph.labels is not None for view in views):
@@ -163,8 +135,8 @@ def _shared_items(result: Any, graphs: list[Any]) -> list[tuple[Any, Any]]:
             both = (pairs.table[:, 0] >= 0) & (pairs.table[:, k] >= 0)
             found.append((pairs.table[both, 0], pairs.table[both, k]))
             continue
-        place = {name: v for v, name in enumerate(names_of(graph) or ())}
-        shared = [(v, place[name]) for v, name in enumerate(names_of(graphs[0]) or ()) if name in place]
+        place = {name: v for v, name in enumerate(inputs.names_of(graph) or ())}
+        shared = [(v, place[name]) for v, name in enumerate(inputs.names_of(graphs[0]) or ()) if name in place]
         first, second = np.array(shared, dtype=np.int64).reshape(-1, 2).T
         found.append((first, second))
     return found
@@ -192,16 +164,17 @@ def _about_numbers(first: str, same: list[tuple[Any, Any]]) -> str:
 def _table_bytes(names: list[str], graphs: list[Any], clusters: Any) -> bytes:
     """A row for every item: a column for each view where items have names, else the views one below the other."""
     if len(names) == 1:
-        return csv_bytes([ID, "cluster"], zip(items_of(graphs[0]), clusters[0].tolist(), strict=True))
-    if any(names_of(graph) is None for graph in graphs):
+        return csv_bytes([ID, "cluster"], zip(inputs.items_of(graphs[0]), clusters[0].tolist(), strict=True))
+    if any(inputs.names_of(graph) is None for graph in graphs):
         rows = (
             (name, *row)
             for name, graph, found in zip(names, graphs, clusters, strict=True)
-            for row in zip(items_of(graph), found.tolist(), strict=True)
+            for row in zip(inputs.items_of(graph), found.tolist(), strict=True)
         )
         return csv_bytes(["view", ID, "cluster"], rows)
     of = [
-        dict(zip(items_of(graph), found.tolist(), strict=True)) for graph, found in zip(graphs, clusters, strict=True)
+        dict(zip(inputs.items_of(graph), found.tolist(), strict=True))
+        for graph, found in zip(graphs, clusters, strict=True)
     ]
     every = dict.fromkeys(item for one in of for item in one)
     return csv_bytes([ID, *names], ((item, *(one.get(item, "") for one in of)) for item in every))
@@ -223,25 +196,24 @@ _RETRIEVE_EXAMPLES = """\
 """
 
 
-def _retrieve_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", metavar="FILE", help="a coupling or a graph")
-    query = "list the items nearest to this one instead, by name or counted from 0"
-    add(
-        parser,
-        VIEW,
-        {"--times --time -t": value(numbers, "T,T,...", "when heat is compared")},
-        LABELS,
-        {"--query": value(str, "ITEM", query)},
-        {"--top": value(integer, "K", "number of nearest items for precision and lists (5)", default=5)},
-        SEED,
-    )
-    add_headers(parser)
-    add(parser, JSON)
+_TOP = "number of nearest items for precision and lists (5)"
+_RETRIEVE_OPTIONS = (
+    declare.file("a coupling or a graph"),
+    declare.VIEW,
+    {"--times --time -t": declare.value(declare.numbers, "T,T,...", "when heat is compared")},
+    declare.LABELS,
+    {
+        "--query": declare.value(str, "ITEM", "list the items nearest to this one instead, by name or counted from 0"),
+        "--top": declare.value(declare.integer, "K", _TOP, default=5),
+    },
+    declare.SEED,
+    declare.HEADERS,
+)
 
 
 def _retrieve(options: argparse.Namespace) -> None:
-    result = read_result(options.file)
-    times = comparison_times(options.times, result)
+    result = inputs.read_result(options.file)
+    times = inputs.comparison_times(options.times, result)
     validation.integer("--top", options.top, least=1)
     if options.query is not None:
         _nearest(result, times[len(times) // 2], options)
@@ -251,17 +223,17 @@ def _retrieve(options: argparse.Namespace) -> None:
 
 def _nearest(result: Any, t: float, options: argparse.Namespace) -> None:
     rows, report = [], []
-    views = graphs_of(result, options.view)
-    sought = [Lookup(graph, name).find(options.query) for name, graph in views]
+    views = inputs.graphs_of(result, options.view)
+    sought = [inputs.Lookup(graph, name).find(options.query) for name, graph in views]
     if all(v is None for v in sought):
-        Lookup(views[0][1], views[0][0]).require(options.query, "--query")
+        inputs.Lookup(views[0][1], views[0][0]).require(options.query, "--query")
     for (name, graph), query in zip(views, sought, strict=True):
         if query is None:  # the item is in other views only
             rows.append([name, "", "not in this view", "", ""])
             continue
         d = ct.diffusion_distance(graph, t, sources=[query])[0]
         order = [int(v) for v in d.argsort(kind="stable") if v != query][: options.top]
-        items = items_of(graph)
+        items = inputs.items_of(graph)
         for place, v in enumerate(order, 1):
             label = "" if graph.labels is None else str(graph.labels[v])
             rows.append([name, str(place), items[v], f"{d[v]:.4g}", label])
@@ -312,14 +284,16 @@ def _judged(result: ct.Coupling | ct.Graph, options: argparse.Namespace) -> Judg
     before = [result] if isinstance(result, ct.Graph) else list(result.originals)
     after = [] if isinstance(result, ct.Graph) else list(result.graphs)
     labels, reading = _labels(before, options)
-    numbers = range(len(before)) if options.view is None else [view_number(options.view, view_names(before))]
+    numbers = (
+        range(len(before)) if options.view is None else [inputs.view_number(options.view, inputs.view_names(before))]
+    )
     known = [one.astype(str) != UNKNOWN for one in labels]
     note = ""
     if not isinstance(result, ct.Graph):
         known, note = _kept_back(result, known)
     states = []
     for k in numbers:
-        name = name_of(before[k], k)
+        name = inputs.name_of(before[k], k)
         if known[k].sum() < 2:
             raise CothermError("--labels", f"{known[k].sum()} labels for {name}", "at least two")
         states.append((name + (", before" if after else ""), before[k].replace(labels=labels[k]), known[k]))
@@ -357,6 +331,6 @@ def _indicated(F: Floats) -> NDArray[np.bool_] | None:
 
 
 COMMANDS = {
-    "cluster": Command(_CLUSTER, _CLUSTER_EXAMPLES, _cluster_options, _cluster),
-    "retrieve": Command(_RETRIEVE, _RETRIEVE_EXAMPLES, _retrieve_options, _retrieve),
+    "cluster": declare.Command(_CLUSTER, _CLUSTER_EXAMPLES, _CLUSTER_OPTIONS, _cluster),
+    "retrieve": declare.Command(_RETRIEVE, _RETRIEVE_EXAMPLES, _RETRIEVE_OPTIONS, _retrieve),
 }

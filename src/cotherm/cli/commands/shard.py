@@ -7,8 +7,7 @@ import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cotherm.cli import options as options_of
-from cotherm.cli.options import JSON, Command, add, either
+from cotherm.cli import options as declare
 from cotherm.errors import CothermError
 
 if TYPE_CHECKING:
@@ -35,44 +34,41 @@ EXAMPLES = """\
 _POINTS = {"neighbors": 10, "scale": "self-tuning", "metric": "euclidean", "symmetrize": "max", "search": "exact"}
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "files", nargs="+", metavar="FILE", help="a graph, or points: .npy files or a directory of them"
-    )
-    parser.add_argument("--out", "-o", metavar="DIRECTORY", required=True, help="the shards, such as graph.shards")
-    parser.add_argument("--force", action="store_true", help="replace the output if it exists")
-    parser.add_argument(
-        "--parts", type=options_of.integer, metavar="N", help="number of shards (one for some eight million edges)"
-    )
-    parser.add_argument(
-        "--order",
-        choices=["given", "partition", "cells"],
-        default="given",
-        help="numbers of vertices: as given, by PETSc's graph partitioner, or for points by cells of space; near ones"
-        " then share a shard (given)",
-    )
-    parser.add_argument("--name", metavar="NAME", help="name of the graph (that of the file)")
-    group = parser.add_argument_group("graphs from points")
-    group.add_argument(
-        "--neighbors", "-k", type=options_of.integer, metavar="K", help="number of neighbors of each point (10)"
-    )
-    group.add_argument(
-        "--scale",
-        type=either(options_of.number, "self-tuning", "median", "none"),
-        metavar="S",
-        help="scale of the Gaussian weights: self-tuning (the default), median, none, or a number",
-    )
-    group.add_argument("--metric", choices=["euclidean", "cosine"], help="distance between points (euclidean)")
-    group.add_argument(
-        "--symmetrize", choices=["max", "mean", "min"], help="weight of pairs that are not mutual neighbors (max)"
-    )
-    group.add_argument(
-        "--search",
-        choices=["exact", "approximate"],
-        help="look into all blocks of points that could hold a neighbor, or into some and measure the recall (exact)",
-    )
-    group.add_argument("--probes", type=options_of.integer, metavar="N", help="how many blocks those are (16)")
-    add(parser, JSON)
+_OPTIONS = (
+    {"files": declare.files("a graph, or points: .npy files or a directory of them")},
+    declare.out("the shards, such as graph.shards", "DIRECTORY"),
+    {
+        "--parts": declare.value(declare.integer, "N", "number of shards (one for some eight million edges)"),
+        "--order": declare.choice(
+            ["given", "partition", "cells"],
+            "numbers of vertices: as given, by PETSc's graph partitioner, or for points by cells of space; near ones "
+            "then share a shard (given)",
+            default="given",
+        ),
+        "--name": declare.value(str, "NAME", "name of the graph (that of the file)"),
+    },
+    declare.group(
+        "graphs from points",
+        {
+            "--neighbors -k": declare.value(declare.integer, "K", "number of neighbors of each point (10)"),
+            "--scale": declare.value(
+                declare.either(declare.number, "self-tuning", "median", "none"),
+                "S",
+                "scale of the Gaussian weights: self-tuning (the default), median, none, or a number",
+            ),
+            "--metric": declare.choice(["euclidean", "cosine"], "distance between points (euclidean)"),
+            "--symmetrize": declare.choice(
+                ["max", "mean", "min"], "weight of pairs that are not mutual neighbors (max)"
+            ),
+            "--search": declare.choice(
+                ["exact", "approximate"],
+                "look into all blocks of points that could hold a neighbor, or into some and measure the recall "
+                "(exact)",
+            ),
+            "--probes": declare.value(declare.integer, "N", "how many blocks those are (16)"),
+        },
+    ),
+)
 
 
 def run(options: argparse.Namespace) -> None:
@@ -159,4 +155,4 @@ def _tell(told: list[warnings.WarningMessage]) -> None:
         tell(f"note: {one.message}")
 
 
-COMMANDS = {"shard": Command(ABOUT, EXAMPLES, add_options, run)}
+COMMANDS = {"shard": declare.Command(ABOUT, EXAMPLES, _OPTIONS, run)}
