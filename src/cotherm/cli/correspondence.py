@@ -104,65 +104,51 @@ def read_labels(
         return labels_of_sets(sets, places, column, [header_of(place, headers) for place in places], shared=shared)
 
 
-def labels_of_items(graphs: Sequence[Graph], options: argparse.Namespace) -> Labels | None:
-    """The class of every vertex of every graph, where --labels names files: one for all graphs or one for each."""
+def labels_of_items(graphs: Sequence[Graph], options: argparse.Namespace) -> tuple[list[Words] | None, list[str]]:
+    """The class of every vertex of every graph, where --labels names files, and how they were read."""
     if not options.labels:
-        return None
-    return read_labels([View(graph) for graph in graphs], options.labels, options.column, read_headers(options))
+        return None, []
+    views = [View(graph) for graph in graphs]
+    found = read_labels(views, options.labels, options.column, read_headers(options))
+    return found.of, found.reading
 
 
-@dataclass(frozen=True)
-class RowPairs:
-    """The table of pairs, and how it was made."""
-
-    table: Ints
-    reading: list[str]
-
-
-def paired_rows(views: Sequence[View], *, row_by_row: bool) -> RowPairs:
-    """Pair rows with the same id; if no table has ids, row by row when asked for."""
+def paired_rows(views: Sequence[View], *, row_by_row: bool) -> tuple[Ints, list[str]]:
+    """The table of rows with the same id, or row by row if no table has ids and it is asked for; how it was made."""
     names = view_names([view.graph for view in views])
     without = [name for name, view in zip(names, views, strict=True) if view.names is None]
     if not without:
         return _by_id(views, names)
     sizes = [view.graph.n for view in views]
+    needed = "ids in the first column of every table"
     if len(without) < len(views):
-        raise CothermError(
-            without[0], "no ids, though another view has some", "ids in the first column of every table", _OTHER_WAYS
-        )
+        raise CothermError(without[0], "no ids, though another view has some", needed, _OTHER_WAYS)
     if len(set(sizes)) > 1:
         given = f"no ids, and {' and '.join(f'{n:,}' for n in sizes)} rows"
-        raise CothermError("VIEW", given, "ids in the first column of every table", _OTHER_WAYS)
+        raise CothermError("VIEW", given, needed, _OTHER_WAYS)
     if not row_by_row:
-        raise CothermError(
-            "VIEW",
-            f"no ids, and {sizes[0]:,} rows in every view",
-            "to know which rows are the same item",
-            f"If row k is the same item in every view: --paired. {_OTHER_WAYS}",
-        )
+        given, needed = f"no ids, and {sizes[0]:,} rows in every view", "to know which rows are the same item"
+        raise CothermError("VIEW", given, needed, f"If row k is the same item in every view: --paired. {_OTHER_WAYS}")
     table = np.tile(np.arange(sizes[0])[:, np.newaxis], len(views))
-    return RowPairs(table, [f"paired: {sizes[0]:,} rows of every view, row by row"])
+    return table, [f"paired: {sizes[0]:,} rows of every view, row by row"]
 
 
-def _by_id(views: Sequence[View], names: Sequence[str]) -> RowPairs:
+def _by_id(views: Sequence[View], names: Sequence[str]) -> tuple[Ints, list[str]]:
     ids = [view.names or () for view in views]  # each id occurs once: tables that repeat one are refused
-    if not any(set(a) & set(b) for k, a in enumerate(ids) for b in ids[k + 1 :]):
+    both = list(combinations(range(len(ids)), 2))
+    if all(set(ids[a]).isdisjoint(ids[b]) for a, b in both):
         examples = " and ".join(excerpt(one[0]) for one in ids if one)
-        causes = [
-            f"{found.sentence(names[a], names[b])}."
-            for a, b in combinations(range(len(ids)), 2)
-            if (found := near_miss(ids[a], ids[b])) is not None
-        ]
+        near = [(near_miss(ids[a], ids[b]), names[a], names[b]) for a, b in both]
+        causes = [f"{found.sentence(a, b)}." for found, a, b in near if found is not None]
         given, advice = f"no id that is in two views (such as {examples})", " ".join([*causes, _OTHER_WAYS])
         raise CothermError("VIEW", given, "ids in common", advice)
     notes: list[str] = []
     table = named_items(ids, names, tell=notes.append)
     table = table[np.sum(table >= 0, axis=1) > 1]
     alone = [view.graph.n - int(np.sum(table[:, k] >= 0)) for k, view in enumerate(views)]
-    text = f"paired: {len(table):,} items by id"
     left = [f"{count:,} of {name}" for count, name in zip(alone, names, strict=True) if count]
-    reading = f"{text}; in one view only: {', '.join(left)}" if left else text
-    return RowPairs(table, [reading, *(f"Note: {note}" for note in notes)])
+    text = f"paired: {len(table):,} items by id" + (f"; in one view only: {', '.join(left)}" if left else "")
+    return table, [text, *(f"Note: {note}" for note in notes)]
 
 
 @dataclass(frozen=True)
@@ -215,14 +201,12 @@ def _some(labels: list[Words], share: float, seed: int) -> list[Words]:
 
 def _how_many(labels: list[Words], used: list[Words], names: list[str], share: float) -> str:
     """Say how many labels were used, and how many kept back."""
-    counts = [
-        (int(np.sum(some != UNKNOWN)), int(np.sum(every != UNKNOWN))) for some, every in zip(used, labels, strict=True)
-    ]
-    said = [f"{some} of {every} labels used, {every - some} kept back" for some, every in counts]
-    text = (
-        said[0] if len(set(said)) == 1 else "; ".join(f"{name}: {one}" for name, one in zip(names, said, strict=True))
-    )
-    return f"--known {share:g}: {text}"
+    said = []
+    for some, every in zip(used, labels, strict=True):
+        count, known = int(np.sum(some != UNKNOWN)), int(np.sum(every != UNKNOWN))
+        said.append(f"{count} of {known} labels used, {known - count} kept back")
+    each = (f"{name}: {one}" for name, one in zip(names, said, strict=True))
+    return f"--known {share:g}: {said[0] if len(set(said)) == 1 else '; '.join(each)}"
 
 
 def _landmarks(views: Sequence[View], path: str, headers: Headers) -> Known:
@@ -236,7 +220,7 @@ def _landmarks(views: Sequence[View], path: str, headers: Headers) -> Known:
         raise CothermError(path, f"{len(rows[0])} columns", f"one for each of {len(views)} views, or one")
     titled = header_of(place, headers)
     if titled is None:
-        titled = titles_over_landmarks(rows[0], _names_of_columns(views, len(rows[0])))
+        titled = titles_over_landmarks(rows[0], [view.names for view in views])
     titles = f" (titles {', '.join(rows[0])})" if titled else ""
     start = 1 if titled else 0
     rows = rows[start:]
@@ -257,15 +241,6 @@ def _landmarks(views: Sequence[View], path: str, headers: Headers) -> Known:
             )
         functions.append(landmark_functions(view.graph, np.array(vertices)))
     return Known(functions, None, [f"{path}: {len(rows)} landmark{'s' * (len(rows) != 1)}{titles}"])
-
-
-def _names_of_columns(views: Sequence[View], columns: int) -> list[set[str] | None]:
-    """For every column, the names its cells may hold; None if rows have only numbers."""
-    names = [None if view.names is None else set(view.names) for view in views]
-    if columns == len(views):
-        return names
-    known = [one for one in names if one is not None]
-    return [set().union(*known) if known else None]
 
 
 def _features(views: Sequence[View], paths: Sequence[str], headers: Headers) -> Known:

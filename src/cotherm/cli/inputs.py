@@ -26,7 +26,7 @@ from cotherm.heat.times import diffusion_time
 from cotherm.io import archive, atomic, ids, kinds
 from cotherm.io.cells import shown, whole_number
 from cotherm.io.columns import EVERYTHING, Numbers, Request
-from cotherm.io.kinds import PACKED, TABLES, TEXT, advice_for, stem_of, suffix_of
+from cotherm.io.kinds import stem_of, suffix_of
 from cotherm.io.single_cells import count_modalities
 from cotherm.io.table import read_tables
 from cotherm.io.text import excerpt
@@ -145,7 +145,7 @@ def _views_in(paths: Sequence[str], options: argparse.Namespace, *, told: bool =
             announce([whole.reading], as_json=silent)
             views.append([whole])
             continue
-        new = _tables_in(place, request, header)
+        new = tables_in(place, request, header)
         for one, two in product(tables, new):
             with in_options(points=True):
                 ids.refuse_shared(one, two)
@@ -191,24 +191,15 @@ def _longer_name(graph: Graph, path: str) -> str:
 
 def read_points(place: Path, header: Headers = NO_HEADERS) -> Numbers:
     """A table of numbers, read without the options for tables of points."""
-    found = _tables_in(place, EVERYTHING, header, points=False)
+    found = tables_in(place, headers=header, points=False)
     if len(found) > 1:
         raise CothermError(str(place), f"{len(found)} modalities", "a table")
     return found[0]
 
 
-def _tables_in(place: Path, request: Request, header: Headers, *, points: bool = True) -> list[Numbers]:
-    suffix = suffix_of(place)
-    if suffix not in TABLES:
-        raise CothermError(str(place), f"the suffix {suffix or 'none'}", KINDS, advice_for(suffix))
-    if suffix in PACKED and edge_list.begins_like_one(first_line(place)):
-        raise CothermError(str(place), "an edge list, compressed", "an edge list as it is", "Unpack it first.")
-    return tables_in(place, request, header, points=points)
-
-
 def is_edge_list(place: Path) -> bool:
     """Whether a table begins like an edge list: with our mark, or with titles of ends and weights."""
-    return place.suffix.lower() in TEXT and edge_list.begins_like_one(first_line(place))
+    return place.suffix.lower() in kinds.TEXT and edge_list.begins_like_one(first_line(place))
 
 
 def read_result(path: str, *, told: bool = True) -> Coupling | Graph:
@@ -368,13 +359,13 @@ def read_headers(options: argparse.Namespace) -> Headers:
     flat = [entry for value in values for entry in (value if isinstance(value, list) else [value])]
     read = {os.path.realpath(entry) for entry in flat if isinstance(entry, str) and "\0" not in entry}
     said: dict[str, bool] = {}
-    for option, titled in (("--header", True), ("--no-header", False)):
-        for path in getattr(options, option[2:].replace("-", "_"), None) or []:
-            place = os.path.realpath(path)
-            if place not in read:
-                raise CothermError(f"{option} {path}", "not a table of this command", "one of the files it reads")
-            if said.setdefault(place, titled) != titled:
-                raise CothermError("--header", f"{place}, which is under --no-header too", "one of the two")
+    paths = {"--header": options.header, "--no-header": options.no_header}
+    for option, path in ((option, path) for option, several in paths.items() for path in several or []):
+        place, titled = os.path.realpath(path), option == "--header"
+        if place not in read:
+            raise CothermError(f"{option} {path}", "not a table of this command", "one of the files it reads")
+        if said.setdefault(place, titled) != titled:
+            raise CothermError("--header", f"{place}, which is under --no-header too", "one of the two")
     return said
 
 
@@ -400,7 +391,12 @@ def tables_in(
     place: Path, request: Request = EVERYTHING, headers: Headers = NO_HEADERS, *, points: bool = True
 ) -> list[Numbers]:
     """The tables in a file; ``points`` says whether the command has the options of tables for it."""
-    said = header_of(place, headers) if kinds.suffix_of(place) in kinds.CELLS else None
+    suffix = suffix_of(place)
+    if suffix not in kinds.TABLES:
+        raise CothermError(str(place), f"the suffix {suffix or 'none'}", KINDS, kinds.advice_for(suffix))
+    if suffix in kinds.PACKED and edge_list.begins_like_one(first_line(place)):
+        raise CothermError(str(place), "an edge list, compressed", "an edge list as it is", "Unpack it first.")
+    said = header_of(place, headers) if suffix in kinds.CELLS else None
     with in_options(points=points):
         found = read_tables(place, replace(request, header=said))
         for one in found if points else ():
@@ -412,7 +408,7 @@ def require_use(request: Request, places: Sequence[Path], found: Sequence[Number
     """Refuse options that concern none of the files."""
     for name in ("decimal", "sheet", "rep", "modality"):
         value, suffixes = getattr(request, name), kinds.MEANT_FOR[name]
-        if value is not None and not any(kinds.suffix_of(place) in suffixes for place in places):
+        if value is not None and not any(suffix_of(place) in suffixes for place in places):
             raise CothermError(f"--{name}", f"{value}, and no file that has it", f"a {suffixes[0]} file")
     nowhere = set(request.asked).intersection(*(set(one.absent) for one in found))
     if not nowhere:

@@ -160,7 +160,7 @@ def _prepare_streams() -> None:
 def _refuse_same_files(options: argparse.Namespace) -> None:
     """Refuse outputs that would replace, even with --force, an input or another output of the command."""
     read = [given for name, value in vars(options).items() if name not in _OUTPUTS for given in _listed(value)]
-    existing = [given for given in read if _exists(given)]
+    existing = list(filter(os.path.exists, read))  # other words name no file; invalid names are refused elsewhere
     written: list[tuple[str, str]] = []
     for name in _OUTPUTS:
         for place in _listed(getattr(options, name, None)):
@@ -175,14 +175,6 @@ def _refuse_same_files(options: argparse.Namespace) -> None:
 def _listed(value: object) -> list[str]:
     """The words of an option that takes one or several."""
     return [str(one) for one in (value if isinstance(value, list) else [value]) if isinstance(one, str | Path)]
-
-
-def _exists(path: str) -> bool:
-    """Whether the file exists; invalid names are refused elsewhere."""
-    try:
-        return os.path.exists(path)  # noqa: PTH110
-    except ValueError:
-        return False
 
 
 def _stop(name: str, code: int, message: str | None, error: BaseException) -> None:

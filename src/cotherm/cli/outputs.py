@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import argparse
 import io
 import json
 import math
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from itertools import combinations
 from pathlib import Path
@@ -89,6 +90,11 @@ def require_room(place: Path, size: int) -> None:
     atomic.require_room(atomic.real_path(place).parent, size)
 
 
+def require_room_for_matrix(place: Path, rows: int, columns: int) -> None:
+    """The same for a matrix, which takes eight bytes a number in .npy, in .csv at least a digit and a comma."""
+    require_room(place, rows * columns * (8 if place.suffix.lower() == ".npy" else 2))
+
+
 def write(place: Path, data: bytes, *, force: bool) -> None:
     """Write a result; if that fails after all, keep it elsewhere and say where in the error."""
     try:
@@ -159,11 +165,6 @@ def graph_file(place: Path, graph: Graph) -> bytes:
     return graph_bytes(graph if whole else graph.bare(), place)
 
 
-def least_matrix_size(place: Path, rows: int, columns: int) -> int:
-    """Bytes a matrix takes at least: eight a number in .npy, a digit and a comma in .csv."""
-    return rows * columns * (8 if place.suffix.lower() == ".npy" else 2)
-
-
 def figure_bytes(place: Path, figure: Any) -> bytes:
     import warnings
 
@@ -193,9 +194,22 @@ def say_written(
     report: dict[str, Any], text: str, places: Sequence[Path], *, reading: Sequence[str] = (), as_json: bool
 ) -> None:
     """Like :func:`say`, followed by where the result is; machines also get how files were read."""
-    written = "Written: " + ", ".join(map(str, places))
-    lines = f"{text}\n{visible(written)}"
-    say({"read": list(reading), **report}, lines, as_json=as_json)
+    written = visible("Written: " + ", ".join(map(str, places)))
+    say({"read": list(reading), **report}, f"{text}\n{written}", as_json=as_json)
+
+
+def deliver(
+    options: argparse.Namespace,
+    contents: Mapping[Path, bytes],
+    report: dict[str, Any],
+    text: str,
+    reading: Sequence[str] = (),
+) -> None:
+    """Write files, and say what and where they are."""
+    places = list(contents)
+    write_all(places, list(contents.values()), force=options.force)
+    out = list(map(str, places)) if isinstance(options.out, list) else str(places[0])
+    say_written({"out": out, **report}, text, places, reading=reading, as_json=options.json)
 
 
 def table_text(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

@@ -6,7 +6,7 @@ import argparse
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -49,16 +49,8 @@ def are_shards(views: list[str]) -> bool:
 @contextmanager
 def one_speaks(world: Ranks) -> Iterator[None]:
     """Only one process prints."""
-    if world.rank == 0:
+    with Path(os.devnull).open("w") as nowhere, redirect_stdout(sys.stdout if world.rank == 0 else nowhere):
         yield
-        return
-    kept = sys.stdout
-    with Path(os.devnull).open("w") as nowhere:
-        sys.stdout = nowhere
-        try:
-            yield
-        finally:
-            sys.stdout = kept
 
 
 def run(options: argparse.Namespace, world: Ranks) -> None:
@@ -101,7 +93,7 @@ def _refuse_others(options: argparse.Namespace) -> None:
     for name in ("known", "column"):
         if getattr(options, name) is not None:
             given = str(getattr(options, name))
-            raise CothermError(f"--{name.replace('_', '-')}", given, "to be left out: sharded graphs do not take it")
+            raise CothermError(f"--{name}", given, "to be left out: sharded graphs do not take it")
     if options.features:
         raise CothermError("--features", " ".join(options.features), "to be left out: sharded graphs take functions")
     others = [f"--{name}" for name in ("labels", "landmarks", "functions") if getattr(options, name)]
@@ -136,7 +128,7 @@ def _sources(options: argparse.Namespace, world: Ranks) -> dict[str, Any]:
         if not rows or any(len(row) not in (1, len(graphs)) for row in rows):
             raise CothermError(str(place), "no such table", f"a row for each landmark, {len(graphs)} columns or one")
         said = header_of(place, read_headers(options))
-        if said or (said is None and titles_over_landmarks(rows[0], _some_names(graphs, len(rows[0])))):
+        if said or (said is None and titles_over_landmarks(rows[0], list(map(_some_names, graphs)))):
             rows = rows[1:]
         if not rows:
             raise CothermError(str(place), "no landmarks", "a row for each")
@@ -159,15 +151,8 @@ def _how_paired(views: list[str], world: Ranks) -> str:
     return "names" if all(named) else "same"
 
 
-def _some_names(graphs: list[ShardedGraph], columns: int) -> list[set[str] | None]:
-    """For every column of landmarks, some of the names its cells may hold; None if vertices have only numbers."""
-    names: list[set[str] | None] = [
-        set(map(str, graph.read_vertices("vertex_names", 0, min(graph.n, _NAMES)).tolist()))
-        if graph.has("vertex_names")
-        else None
-        for graph in graphs
-    ]
-    if columns == len(graphs):
-        return names
-    known = [one for one in names if one is not None]
-    return [set().union(*known) if known else None]
+def _some_names(graph: ShardedGraph) -> set[str] | None:
+    """Some of the names of the vertices; None if they have only numbers."""
+    if not graph.has("vertex_names"):
+        return None
+    return set(map(str, graph.read_vertices("vertex_names", 0, min(graph.n, _NAMES)).tolist()))

@@ -208,7 +208,13 @@ def titles_over_labels(rows: Sequence[Sequence[str]], open_rows: int, names: Set
 
 
 def titles_over_landmarks(first: Sequence[str], names: Sequence[Collection[str] | None]) -> bool:
-    """In a table of landmarks titles are words that are not even spelled like the names of items (None: no names)."""
+    """In a table of landmarks titles are words that are not even spelled like names of items: those of views or None.
+
+    A single column is for all views.
+    """
+    if len(first) < len(names):
+        known = [one for one in names if one is not None]
+        names = [set().union(*known) if known else None]
     return not any(_like_a_name(cell, known) for cell, known in zip(first, names, strict=True))
 
 

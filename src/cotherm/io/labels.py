@@ -201,7 +201,7 @@ def _table(path: Path, sets: Sequence[Items], column: str | None, titled: bool |
     n = max(items.n for items in sets)
     if source.width == 1 and source.count > n + 1:
         raise CothermError(str(path), f"{source.count} labels", f"{n}, one for each item")
-    rows = _shared(source.rows(to_the_end=True))
+    rows = list(source.rows(to_the_end=True))
     known = {name for items in sets for name in items.names or ()}
     if titled is None:
         titled = column in rows[0] or titles_over_labels(rows, source.ends, known, n)
@@ -230,12 +230,6 @@ def _table(path: Path, sets: Sequence[Items], column: str | None, titled: bool |
         tuple(body[k][0] for k in kept) if named else None,
         [body[k][skipped:] for k in kept] if named else body,
     )
-
-
-def _shared(rows: Iterable[list[str]]) -> list[tuple[str, ...]]:
-    """The rows; equal labels share one string in memory."""
-    seen: dict[str, str] = {}
-    return [tuple(seen.setdefault(cell, cell) for cell in row) for row in rows]
 
 
 def _columns(table: LabelTable, sets: Sequence[Items], column: str | None) -> list[tuple[str | None, Sequence[str]]]:

@@ -13,7 +13,8 @@ from __future__ import annotations
 import codecs
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple, NoReturn
+from dataclasses import dataclass
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,15 +31,17 @@ _LONGEST_LINE = 10**6
 LONGEST_HEADER = 2 * 10**6
 
 
-class Lines(NamedTuple):
-    """Some lines with content, stripped, and their numbers in the file, counted from 1."""
+class Numbered:
+    """Lines of a file, any of which can be complained about by its number."""
 
-    rows: list[str]
-    numbers: list[int]
+    def find(self, k: int) -> Lines:
+        """Row k alone."""
+        raise NotImplementedError
 
     def refuse(self, k: int, needed: str, advice: str = "") -> NoReturn:
         """Complain about row k."""
-        raise CothermError(f"line {self.numbers[k]}", excerpt(self.rows[k]), needed, advice)
+        line = self.find(k)
+        raise CothermError(f"line {line.numbers[0]}", excerpt(line.rows[0]), needed, advice)
 
     def refuse_where(self, bad: NDArray[np.bool_], needed: str, advice: str = "") -> None:
         """Complain about the first bad row, if there is one."""
@@ -46,28 +49,32 @@ class Lines(NamedTuple):
             self.refuse(int(np.argmax(bad)), needed, advice)
 
 
-class PlainLines(NamedTuple):
+@dataclass(frozen=True)
+class Lines(Numbered):
+    """Some lines with content, stripped, and their numbers in the file, counted from 1."""
+
+    rows: list[str]
+    numbers: list[int]
+
+    def part(self, which: slice) -> Lines:
+        return Lines(self.rows[which], self.numbers[which])
+
+    def find(self, k: int) -> Lines:
+        return self.part(slice(k, k + 1))
+
+
+@dataclass(frozen=True)
+class PlainLines(Numbered):
     """The same of a piece of text whose numbers were parsed without a look at its lines, each of which is a row."""
 
     text: bytes
     first: int
 
-    @property
-    def numbers(self) -> Ints:
-        return np.arange(self.first, self.first + self.text.count(b"\n"))
-
-    def refuse_where(self, bad: NDArray[np.bool_], needed: str, advice: str = "") -> None:
-        """Complain about the first bad row, if there is one."""
-        if bad.any():
-            k = int(np.argmax(bad))
-            row = self.text.split(b"\n", k + 1)[k].decode().strip()
-            Lines([row], [self.first + k]).refuse(0, needed, advice)
+    def find(self, k: int) -> Lines:
+        return Lines([self.text.split(b"\n", k + 1)[k].decode().strip()], [self.first + k])
 
 
-AnyLines = Lines | PlainLines
-
-
-class LineReader:
+class LineReader(Numbered):
     """The lines of a text that hold something once comments are cut off.
 
     ``text`` is as ``utf8`` gives it; its lines from the byte ``start`` on are taken, the first of which has the number
@@ -91,11 +98,6 @@ class LineReader:
             self._count = sum(len(lines.rows) for lines in self.blocks())
         return self._count
 
-    @property
-    def before(self) -> int:
-        """How many lines of the file come before these."""
-        return self._first - 1
-
     def blocks(self) -> Iterator[Lines]:
         """All lines, some at a time."""
         for _, number, block in self.pieces():
@@ -116,8 +118,7 @@ class LineReader:
                 if group == len(sizes):
                     return
                 taken = min(sizes[group] - done, len(lines.rows) - at)
-                part = Lines(lines.rows[at : at + taken], lines.numbers[at : at + taken])
-                yield group, slice(done, done + taken), part
+                yield group, slice(done, done + taken), lines.part(slice(at, at + taken))
                 at, done = at + taken, done + taken
 
     def first(self) -> tuple[Lines, LineReader]:
@@ -126,25 +127,15 @@ class LineReader:
             found = self.lines(block, number)
             if found.rows:
                 line = found.numbers[0]
-                head = Lines(found.rows[:1], [line])
                 start = at + _end_of_line(block, line - number)
-                return head, LineReader(self._text, comment=self._comment, start=start, first=line + 1)
+                return found.find(0), LineReader(self._text, comment=self._comment, start=start, first=line + 1)
         return Lines([], []), self
-
-    def refuse(self, k: int, needed: str, advice: str = "") -> NoReturn:
-        """Complain about row k."""
-        self.find(k).refuse(0, needed, advice)
-
-    def refuse_where(self, bad: NDArray[np.bool_], needed: str, advice: str = "") -> None:
-        """Complain about the first bad row, if there is one."""
-        if bad.any():
-            self.refuse(int(np.argmax(bad)), needed, advice)
 
     def find(self, k: int) -> Lines:
         """Row k alone."""
         for lines in self.blocks():
             if k < len(lines.rows):
-                return Lines([lines.rows[k]], [lines.numbers[k]])
+                return lines.find(k)
             k -= len(lines.rows)
         raise IndexError(k)
 
@@ -211,11 +202,11 @@ def line_at(text: bytes, k: int) -> str:
 
 def number_blocks(
     content: LineReader, columns: int, needed: str, *, delimiter: str | None = None
-) -> Iterator[tuple[slice, AnyLines, Floats]]:
+) -> Iterator[tuple[slice, Numbered, Floats]]:
     """One row of numbers per line, a block at a time: which rows of all, their lines, and the numbers."""
     done = 0
     for _, first, block in content.pieces():
-        lines: AnyLines = PlainLines(block, first)
+        lines: Numbered = PlainLines(block, first)
         rows = plain_rows(block, columns, delimiter) if content.is_large else None
         if rows is None:
             lines = content.lines(block, first)
@@ -247,7 +238,7 @@ def number_rows(
     return array
 
 
-def as_integers(lines: AnyLines, values: Floats, *, least: int, most: int, needed: str) -> Ints:
+def as_integers(lines: Numbered, values: Floats, *, least: int, most: int, needed: str) -> Ints:
     """The same numbers as integers within [least, most]; 3.0 counts as 3."""
     # Comparisons with NaN are false, so that it is refused as well.
     good = (values == np.floor(values)) & (values >= least) & (values <= most)

@@ -225,8 +225,8 @@ def _by_pairs(
 ) -> tuple[ct.Coupling, list[str]]:
     """Couple by rows that are the same item; labels only judge."""
     _refuse_options_of_functions(options)
-    pairs = paired_rows(views, row_by_row=options.paired)
-    graphs, reading = [view.graph for view in views], pairs.reading
+    pairs, reading = paired_rows(views, row_by_row=options.paired)
+    graphs = [view.graph for view in views]
     if options.labels:
         labels = read_labels(views, options.labels, options.column, read_headers(options))
         graphs = [graph.replace(labels=one) for graph, one in zip(graphs, labels.of, strict=True)]
@@ -236,7 +236,7 @@ def _by_pairs(
     with as_options(*_NAMED, "borrow"):
         result = ct.couple_pairs(
             graphs,
-            pairs.table,
+            pairs,
             times=options.times,
             alpha=options.alpha,
             borrow=options.borrow,

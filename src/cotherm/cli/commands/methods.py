@@ -47,10 +47,8 @@ def _average(options: argparse.Namespace) -> None:
     graphs = [view.graph for view in views]
     with as_options("power", "graph_weights"):
         mean = ct.average(graphs, options.graph_weights, power=options.power, normalized=options.normalized).graph
-    report, text = about_graph(mean)
-    outputs.write(place, outputs.graph_file(place, mean), force=options.force)
-    answer, reading = {"out": str(place), **report}, [view.reading for view in views]
-    outputs.say_written(answer, text, [place], reading=reading, as_json=options.json)
+    reading = [view.reading for view in views]
+    outputs.deliver(options, {place: outputs.graph_file(place, mean)}, *about_graph(mean), reading)
 
 
 _DIAGONALIZE = """\
@@ -77,22 +75,20 @@ def _diagonalize(options: argparse.Namespace) -> None:
     views = read_same_items(options.views, options)
     n = min(view.graph.n for view in views)
     k = n if options.modes is None else validation.integer("--modes", options.modes, least=1, most=n)
-    outputs.require_room(place, outputs.least_matrix_size(place, n, k))
+    outputs.require_room_for_matrix(place, n, k)
     graphs = [view.graph for view in views]
     with as_options("graph_weights"):
         result = ct.joint_diagonalize(graphs, options.graph_weights, normalized=options.normalized)
     titles = [f"mode {c}" for c in range(k)]
-    outputs.write(place, outputs.matrix_bytes(place, result.basis[:, :k], titles, views[0].names), force=options.force)
+    content = outputs.matrix_bytes(place, result.basis[:, :k], titles, views[0].names)
     report = {
-        "out": str(place),
         "status": result.status,
         "off": result.off,
         "off_before": result.off_before,
         "values": result.values[:, :k].tolist(),
         "versions": dict(result.versions),
     }
-    reading = [view.reading for view in views]
-    outputs.say_written(report, str(result), [place], reading=reading, as_json=options.json)
+    outputs.deliver(options, {place: content}, report, str(result), [view.reading for view in views])
 
 
 _COMMUTE = """\
@@ -124,16 +120,11 @@ def _commute(options: argparse.Namespace) -> None:
         contents = [outputs.matrix_bytes(place, L, ()) for place, L in zip(places, result.laplacians, strict=True)]
     else:
         contents = [graph_bytes(graph, place) for place, graph in zip(places, result.graphs, strict=True)]
-    outputs.write_all(places, contents, force=options.force)
     numbers = ("status", "distance", "commutator", "commutator_before", "relation", "origin", "distance_equal")
-    report = {
-        "out": [str(place) for place in places],
-        **{name: getattr(result, name) for name in numbers},
-        "moved": list(result.moved),
-        "versions": dict(result.versions),
-    }
+    report = {name: getattr(result, name) for name in numbers}
+    report |= {"moved": list(result.moved), "versions": dict(result.versions)}
     reading = [view.reading for view in views]
-    outputs.say_written(report, str(result), places, reading=reading, as_json=options.json)
+    outputs.deliver(options, dict(zip(places, contents, strict=True)), report, str(result), reading)
 
 
 _MATCH = """\
@@ -168,9 +159,7 @@ def _match(options: argparse.Namespace) -> None:
     by_name = [names_of(result.graphs[k]) for k in (source, target)]
     whole = place.suffix.lower() == ".npz"
     content = match_file.content(found, place) if whole else match_file.table(found, *by_name)
-    outputs.write(place, content, force=options.force)
     report = {
-        "out": str(place),
         "status": found.status,
         "vertices": len(found.hard),
         "agreement": float(found.agreement.mean()),
@@ -180,7 +169,7 @@ def _match(options: argparse.Namespace) -> None:
         "settings": dict(found.settings),
         "versions": dict(found.versions),
     }
-    outputs.say_written(report, str(found), [place], as_json=options.json)
+    outputs.deliver(options, {place: content}, report, str(found))
 
 
 COMMANDS = {

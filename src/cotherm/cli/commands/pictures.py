@@ -78,15 +78,13 @@ def _picture(result: ct.Coupling | ct.Graph, options: argparse.Namespace) -> Any
     if isinstance(result, ct.Graph):
         if options.kind != "graphs":
             raise CothermError("--kind", options.kind, "graphs, for a file with one graph")
-        found = labels_of_items([result], options)
         stored = None if result.labels is None else [result.labels]
-        labels = stored if found is None else list(found.of)
+        labels = labels_of_items([result], options)[0] or stored
         return ct.draw.draw_views([[result]], [[places(result)]], rows=[name_of(result, 0)], labels=labels)
     q = result.functions[0].shape[1]
     if options.kind == "heat" and not 1 <= options.function <= q:
         raise CothermError("--function", str(options.function), f"a function from 1 to {q}")
-    found = labels_of_items(result.originals, options)
-    labels = None if found is None else list(found.of)
+    labels, _ = labels_of_items(result.originals, options)
     return ct.draw.draw_result(result, options.kind, labels=labels, function=max(options.function - 1, 0))
 
 
@@ -145,10 +143,9 @@ def _page(options: argparse.Namespace) -> Page:
     result = read_coupling(options.file, advice="`cotherm show` draws a graph.")
     graphs = result.originals
     positions, faces = _places(getattr(options, "positions", None), graphs)
-    labels = labels_of_items(graphs, options)
     return make_page(
         result,
-        labels=None if labels is None else list(labels.of),
+        labels=labels_of_items(graphs, options)[0],
         names=_names(graphs, options),
         positions=positions,
         faces="auto" if faces is None else faces,

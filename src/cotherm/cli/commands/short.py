@@ -40,10 +40,7 @@ _GRAPH_OPTIONS = (
 def _graph(options: argparse.Namespace) -> None:
     place = outputs.free_place(options.out, (".npz", ".csv", ".mtx", ".graphml"), force=options.force)
     view = inputs.read_view(options.points, options)
-    report, text = about_graph(view.graph)
-    outputs.write(place, outputs.graph_file(place, view.graph), force=options.force)
-    answer = {"out": str(place), **report}
-    outputs.say_written(answer, text, [place], reading=[view.reading], as_json=options.json)
+    outputs.deliver(options, {place: outputs.graph_file(place, view.graph)}, *about_graph(view.graph), [view.reading])
 
 
 _FUNCTIONS = """\
@@ -148,7 +145,7 @@ def _distances(options: argparse.Namespace) -> None:
         known = inputs.Lookup(graph, name)
         sources = None if options.sources is None else [known.require(one, "--sources") for one in options.sources]
         count = graph.n if sources is None else len(sources)
-        outputs.require_room(place, outputs.least_matrix_size(place, count, graph.n))
+        outputs.require_room_for_matrix(place, count, graph.n)
         with as_options("engine"):
             matrix = ct.diffusion_distance(graph, t, sources=sources, engine=options.engine)
         of_rows = items if sources is None else [items[v] for v in sources]
@@ -199,11 +196,9 @@ def _changes(options: argparse.Namespace) -> None:
             rows.append((names[k], items[changes.i[e]], items[changes.j[e]], *weights, str(changes.kind[e])))
         counts.append({"view": names[k], **{kind: int(np.sum(changes.kind == kind)) for kind in kinds}})
     titles = ("view", "source", "target", "before", "after", "change")
-    outputs.write(place, outputs.csv_bytes(titles, rows), force=options.force)
-    table = outputs.table_text(
-        ["view", *kinds], [[str(one["view"]), *(str(one[kind]) for kind in kinds)] for one in counts]
-    )
-    outputs.say_written({"out": str(place), "changes": counts}, table, [place], as_json=options.json)
+    cells = [[str(one["view"]), *(str(one[kind]) for kind in kinds)] for one in counts]
+    table = outputs.table_text(["view", *kinds], cells)
+    outputs.deliver(options, {place: outputs.csv_bytes(titles, rows)}, {"changes": counts}, table)
 
 
 _INFO = """\

@@ -21,9 +21,9 @@ from cotherm.errors import CothermError
 from cotherm.graphs.formats import edge_list, npz
 from cotherm.graphs.graph import MOST_VERTICES, Graph
 from cotherm.io.text import (
-    AnyLines,
     LineReader,
     Lines,
+    Numbered,
     as_counts,
     as_integers,
     excerpt,
@@ -86,7 +86,7 @@ def columns_of(field: str) -> tuple[int, str]:
     return columns, f"{columns} numbers: row, column" + (", value" if columns == 3 else "")
 
 
-def entries_of(lines: AnyLines, numbers: Floats, field: str, n: int) -> Ints:
+def entries_of(lines: Numbered, numbers: Floats, field: str, n: int) -> Ints:
     """Checked rows and columns, numbered from 0, of some lines of entries."""
     ends = as_integers(lines, numbers[:, :2], least=1, most=n, needed=f"row and column from 1 to {n}") - 1
     if field == "integer":
