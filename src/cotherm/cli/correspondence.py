@@ -12,18 +12,9 @@ import numpy as np
 
 from cotherm import validation
 from cotherm.arrays import Floats, Ints
+from cotherm.cli import inputs
 from cotherm.cli.advice import as_options, in_options
-from cotherm.cli.inputs import (
-    NO_HEADERS,
-    Headers,
-    Lookup,
-    View,
-    header_of,
-    name_of,
-    read_headers,
-    read_points,
-    view_names,
-)
+from cotherm.cli.inputs import NO_HEADERS, Headers, View
 from cotherm.cli.options import BY
 from cotherm.errors import CothermError
 from cotherm.functions import feature_functions, landmark_functions, match_labels
@@ -99,9 +90,11 @@ def read_labels(
 ) -> Labels:
     """Read labels from one file for all views or one for each; ``shared`` refuses labels that no two items share."""
     places = [atomic.as_path(path) for path in paths]
-    sets = [Items(view.graph.n, view.names, name_of(view.graph, k)) for k, view in enumerate(views)]
+    sets = [Items(view.graph.n, view.names, inputs.name_of(view.graph, k)) for k, view in enumerate(views)]
     with in_options(), as_options(paths=option):
-        return labels_of_sets(sets, places, column, [header_of(place, headers) for place in places], shared=shared)
+        return labels_of_sets(
+            sets, places, column, [inputs.header_of(place, headers) for place in places], shared=shared
+        )
 
 
 def labels_of_items(graphs: Sequence[Graph], options: argparse.Namespace) -> tuple[list[Words] | None, list[str]]:
@@ -109,13 +102,13 @@ def labels_of_items(graphs: Sequence[Graph], options: argparse.Namespace) -> tup
     if not options.labels:
         return None, []
     views = [View(graph) for graph in graphs]
-    found = read_labels(views, options.labels, options.column, read_headers(options))
+    found = read_labels(views, options.labels, options.column, inputs.read_headers(options))
     return found.of, found.reading
 
 
 def paired_rows(views: Sequence[View], *, row_by_row: bool) -> tuple[Ints, list[str]]:
     """The table of rows with the same id, or row by row if no table has ids and it is asked for; how it was made."""
-    names = view_names([view.graph for view in views])
+    names = inputs.view_names([view.graph for view in views])
     without = [name for name, view in zip(names, views, strict=True) if view.names is None]
     if not without:
         return _by_id(views, names)
@@ -164,13 +157,13 @@ def read_functions(views: Sequence[View], options: argparse.Namespace) -> Known:
     """From what the options name."""
     if options.known is not None and not options.labels:
         raise CothermError("--known", str(options.known), "labels to choose from (--labels)")
-    headers = read_headers(options)
+    headers = inputs.read_headers(options)
     if options.labels:
         labels = read_labels(views, options.labels, options.column, headers)
         used = labels.of if options.known is None else _some(labels.of, options.known, options.seed)
         with as_options("labels"):
             found = match_labels(used, UNKNOWN)
-        names = view_names([view.graph for view in views])
+        names = inputs.view_names([view.graph for view in views])
         reading = [*labels.reading, f"--labels: {found.note(names)}"] if found.left_out else labels.reading
         if options.known is not None:
             reading = [*reading, _how_many(labels.of, used, names, options.known)]
@@ -218,7 +211,7 @@ def _landmarks(views: Sequence[View], path: str, headers: Headers) -> Known:
     rows = list(source.rows())
     if len(rows[0]) not in (1, len(views)):
         raise CothermError(path, f"{len(rows[0])} columns", f"one for each of {len(views)} views, or one")
-    titled = header_of(place, headers)
+    titled = inputs.header_of(place, headers)
     if titled is None:
         titled = titles_over_landmarks(rows[0], [view.names for view in views])
     titles = f" (titles {', '.join(rows[0])})" if titled else ""
@@ -229,7 +222,7 @@ def _landmarks(views: Sequence[View], path: str, headers: Headers) -> Known:
     columns = list(zip(*rows, strict=True)) * (len(views) if len(rows[0]) == 1 else 1)
     functions = []
     for k, (view, cells) in enumerate(zip(views, columns, strict=True)):
-        items = Lookup(view.graph, name_of(view.graph, k))
+        items = inputs.Lookup(view.graph, inputs.name_of(view.graph, k))
         vertices = [items.find(cell) for cell in cells]
         if None in vertices:
             wrong = vertices.index(None)
@@ -255,10 +248,12 @@ def _given(views: Sequence[View], paths: Sequence[str], headers: Headers, option
     blocks: list[Any] = []
     reading = []
     for k, (view, path) in enumerate(zip(views, paths, strict=True)):
-        points = read_points(atomic.as_path(path), headers)
+        points = inputs.read_points(atomic.as_path(path), headers)
         if len(points.values) != view.graph.n:
             raise CothermError(
-                path, f"{len(points.values)} rows", f"{view.graph.n}, one for each vertex of {name_of(view.graph, k)}"
+                path,
+                f"{len(points.values)} rows",
+                f"{view.graph.n}, one for each vertex of {inputs.name_of(view.graph, k)}",
             )
         order, how = _order(view, k, path, points.names)
         blocks.append(points.values[order])
@@ -273,7 +268,7 @@ def _order(view: View, k: int, path: str, names: Sequence[str] | None) -> tuple[
     """The row of a table that belongs to each vertex: by name if both have names, else row by row."""
     if names is None or view.names is None:
         return slice(None), "row by row"
-    name = name_of(view.graph, k)
+    name = inputs.name_of(view.graph, k)
     refuse_other_count(path, names, name, view.names)
     if set(names) != set(view.names):
         stranger = next(iter(sorted(set(names) - set(view.names)) or sorted(set(view.names) - set(names))))

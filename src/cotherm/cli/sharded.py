@@ -10,18 +10,22 @@ from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from cotherm.cli import outputs
 from cotherm.cli.correspondence import first_line
 from cotherm.cli.inputs import header_of, read_headers
-from cotherm.cli.outputs import announce, drop_checkpoint, told_of_checkpoint
 from cotherm.errors import CothermError, visible
+from cotherm.graphs.sharded.staging import require_free_directory
+from cotherm.graphs.sharded.store import FILE, ShardedGraph
 from cotherm.io import atomic
 from cotherm.io.cells import titles_over_landmarks
 from cotherm.io.text_table import open_text_table
+from cotherm.methods.coupling.couple import couple
+from cotherm.methods.pairs.couple_pairs import couple_pairs
 from cotherm.ranks import Ranks, together
 
 if TYPE_CHECKING:
-    from cotherm.graphs.sharded.store import ShardedGraph
     from cotherm.methods.coupling.shards import ShardedCoupling
 
 _STORED = "stored"
@@ -32,8 +36,6 @@ _NAMES = 1_000
 
 def are_shards(views: list[str]) -> bool:
     """Whether all views are directories of shards; a mixture is refused, and so are other directories."""
-    from cotherm.graphs.sharded.store import FILE
-
     for view in views:
         place = Path(view)
         if not (place / FILE).is_file() and (place.is_dir() or (place.suffix == ".shards" and not place.exists())):
@@ -55,25 +57,21 @@ def one_speaks(world: Ranks) -> Iterator[None]:
 
 def run(options: argparse.Namespace, world: Ranks) -> None:
     """Couple sharded graphs, on one process or several."""
-    from cotherm.graphs.sharded.staging import require_free_directory
-
     with together(world):
         _refuse_others(options)
         require_free_directory(options.out, overwrite=options.force, advice="Pass --force to replace it.")
         by = next((name for name in ("labels", "landmarks", "functions") if getattr(options, name)), "pairs")
-        announce([first_line(by, options)], as_json=options.json)
+        outputs.announce([first_line(by, options)], as_json=options.json)
     sources = _sources(options, world)
-    with told_of_checkpoint(options.checkpoint):
+    with outputs.told_of_checkpoint(options.checkpoint):
         result = _coupled(options, sources)
-    drop_checkpoint(options.checkpoint, result.status, world)
+    outputs.drop_checkpoint(options.checkpoint, result.status, world)
     report = {"out": str(options.out), "by": by, **result.summary()}
     outputs.say(report, f"{result}\n\nWritten: {visible(str(options.out))}", as_json=options.json)
 
 
 def _coupled(options: argparse.Namespace, sources: dict[str, Any]) -> ShardedCoupling:
     from cotherm.cli.commands.couple import RARE, RARE_OF_FUNCTIONS, rare_options
-    from cotherm.methods.coupling.couple import couple
-    from cotherm.methods.pairs.couple_pairs import couple_pairs
 
     rare = rare_options(options, *RARE, *RARE_OF_FUNCTIONS) | {"out": options.out, "overwrite": options.force}
     given: dict[str, Any] = {"max_seconds": options.max_seconds, "checkpoint": options.checkpoint, "engine": "petsc"}
@@ -116,9 +114,6 @@ def _sources(options: argparse.Namespace, world: Ranks) -> dict[str, Any]:
         return {"functions": "labels"}
     if options.functions:
         return {"functions": options.functions}
-    import numpy as np
-
-    from cotherm.graphs.sharded.store import ShardedGraph
     from cotherm.methods.coupling.shard_views import find_vertices
 
     with together(world):
@@ -141,8 +136,6 @@ def _sources(options: argparse.Namespace, world: Ranks) -> dict[str, Any]:
 
 def _how_paired(views: list[str], world: Ranks) -> str:
     """Landmarks by name if all graphs have names of vertices, else by number."""
-    from cotherm.graphs.sharded.store import ShardedGraph
-
     with together(world):
         named = [ShardedGraph.open(view).has("vertex_names") for view in views]
         if any(named) and not all(named):

@@ -9,18 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from cotherm.cli import inputs
 from cotherm.cli.advice import in_options
-from cotherm.cli.inputs import (
-    KINDS,
-    NO_HEADERS,
-    Headers,
-    header_of,
-    is_edge_list,
-    name_of,
-    read_points,
-    read_result,
-    tables_in,
-)
+from cotherm.cli.inputs import KINDS, NO_HEADERS, Headers
 from cotherm.cli.outputs import table_text
 from cotherm.errors import CothermError, visible
 from cotherm.graphs.files import MESH_SUFFIXES, read_mesh
@@ -67,20 +58,20 @@ def _coupled_text(place: Path, report: dict[str, Any]) -> str:
 
 def _about_plain_file(place: Path, headers: Headers) -> Described:
     suffix = place.suffix.lower()
-    if suffix in (".npz", ".mtx", ".graphml") or is_edge_list(place):
-        result = read_result(str(place), told=False)  # the summary already tells its status
+    if suffix in (".npz", ".mtx", ".graphml") or inputs.is_edge_list(place):
+        result = inputs.read_result(str(place), told=False)  # the summary already tells its status
         return about_coupling(result, settings=True) if isinstance(result, Coupling) else about_graph(result)
     if suffix in MESH_SUFFIXES:
         mesh = read_mesh(place)
         report = {"kind": "mesh", "vertices": len(mesh.vertices), "faces": len(mesh.faces)}
         return report, f"Mesh of {len(mesh.vertices):,} vertices and {len(mesh.faces):,} triangles"
     if suffix_of(place) in (*CELLS, COLUMNS):
-        with in_options(), opened_columns(place, Request(header=header_of(place, headers))) as columns:
+        with in_options(), opened_columns(place, Request(header=inputs.header_of(place, headers))) as columns:
             return _about_table(laid_out(columns))
     if suffix in SINGLE_CELLS:
-        return _about_cells(tables_in(place, points=False))
+        return _about_cells(inputs.tables_in(place, points=False))
     if suffix_of(place) in TABLES:
-        points = read_points(place).values
+        points = inputs.read_points(place).values
         report = {"kind": "table", "rows": len(points), "columns": points.shape[1]}
         return report, f"Table of {len(points):,} rows and {points.shape[1]:,} columns"
     raise CothermError(str(place), f"the suffix {suffix or 'none'}", KINDS)
@@ -151,7 +142,7 @@ def about_coupling(result: Coupling, *, settings: bool = False) -> Described:
         "mismatch": result.mismatch,
         "functions": result.functions[0].shape[1],
         "views": [
-            {"name": name_of(g, k), "vertices": g.n, "edges": g.m, "changes": change.counts()}
+            {"name": inputs.name_of(g, k), "vertices": g.n, "edges": g.m, "changes": change.counts()}
             for k, (g, change) in enumerate(zip(result.graphs, changes, strict=True))
         ],
         "settings": dict(result.settings),

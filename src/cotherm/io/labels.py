@@ -173,12 +173,10 @@ def _refuse_other_rows(table: LabelTable, sets: Sequence[Items]) -> None:
         return
     for items in named[1:]:
         if items.names != named[0].names:
-            raise CothermError(
-                str(table.path),
-                f"labels without names, where the items of {items.title} are others, or in another order, than those "
-                f"of {named[0].title}",
-                "names in the first column, or a column or file for each view",
-            )
+            others = f"others, or in another order, than those of {named[0].title}"
+            given = f"labels without names, where the items of {items.title} are {others}"
+            needed = "names in the first column, or a column or file for each view"
+            raise CothermError(str(table.path), given, needed)
 
 
 def _items(n: int | None, names: Sequence[str] | None) -> Items:
