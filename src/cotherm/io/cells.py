@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence, Set
+from contextlib import suppress
 from itertools import chain, islice
 from pathlib import Path
 
@@ -20,14 +21,15 @@ PERHAPS_TITLES = "If the first row holds titles: header=True."
 # So many rows tell how numbers are written.
 _TELLING = 100
 
-# The digits 0 to 9 and nothing else: float() would take 1_000 and the digits of every script for numbers.
-_NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+# Whether a cell is a finite number, or one too large to be held, in the digits 0 to 9 and nothing else: float() would
+# take 1_000 and the digits of every script for numbers.
+is_number = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?").fullmatch
+# Whether it is a number with a decimal comma, 1,5 and 0,5e-3, and whether the comma may mark thousands instead: 1,234.
+has_decimal_comma = re.compile(r"[+-]?(?:[0-9]+,[0-9]*|,[0-9]+)(?:[eE][+-]?[0-9]+)?").fullmatch
+may_have_thousands = re.compile(r"[+-]?[1-9][0-9]{0,2},[0-9]{3}").fullmatch
 _NOT_FINITE = re.compile(r"[+-]?(?:nan|inf|infinity)", re.I)
 # Numbers as some people write them, which are refused: 1,5 and 1'000.5 and 1 000, in the digits of any script.
 _OTHER_NUMBER = re.compile(r"[+-]?(?:\d+,\d+|\d{1,3}(?:[,' \u2009\u202f]\d{3})+)(?:[.,]\d+)?")
-# Numbers with a decimal comma; the first may have thousands marked by a comma instead: 1,234.
-_DECIMAL_COMMA = re.compile(r"[+-]?(?:[0-9]+,[0-9]*|,[0-9]+)(?:[eE][+-]?[0-9]+)?")
-_PERHAPS_THOUSANDS = re.compile(r"[+-]?[1-9][0-9]{0,2},[0-9]{3}")
 # Row numbers never have more digits than this, and int() refuses thousands of digits.
 _WHOLE = re.compile(r"[0-9]{1,18}")
 # As pandas, R and spreadsheets write them, in small letters.
@@ -41,15 +43,12 @@ _TITLE = re.compile(r"[^\w+\-.,]*[^\W\d]")
 # one by itself or of rows only: a body mass index is a number to compare items by.
 _ROWS = r"(?:row|sample|cell|item|patient|subject|case|record|vertex|node|obs|observation)"
 # Of biobanks, hospitals and trials.
-_REGISTERS = re.compile("[eup]id|mrn|ptid|u?subjid", re.I)
-_NAME_TITLES = (
-    re.compile(rf"unnamed: 0|(?:{_ROWS}[\W_]?)?(?:index|key)|cell|sample|{_ROWS}ids?", re.I),
-    re.compile("uuid|guid|identifier|accession", re.I),
-    _REGISTERS,
-    re.compile(r"(?:.*[\W_])?(?:ids?|names?|barcodes?)", re.I),
-    re.compile(r".*[a-z]I[dD]"),
+_REGISTERS = "[eup]id|mrn|ptid|u?subjid"
+_NAME_TITLES = re.compile(
+    rf"(?i:unnamed: 0|(?:{_ROWS}[\W_]?)?(?:index|key)|cell|sample|{_ROWS}ids?|uuid|guid|identifier|accession|"
+    rf"{_REGISTERS}|(?:.*[\W_])?(?:ids?|names?|barcodes?))|.*[a-z]I[dD]"
 )
-_ID_TITLES = (re.compile(r"(?:.*[\W_])?id", re.I), re.compile(rf"{_ROWS}id|uuid|guid", re.I), _REGISTERS)
+_ID_TITLES = re.compile(rf"(?:.*[\W_])?id|{_ROWS}id|uuid|guid|{_REGISTERS}", re.I)
 # A tumor sample or a patient is a name, white cells are a count: numbers under such a title may be either.
 _EITHER_TITLES = re.compile(rf"(?:.*[\W_])?(?:no\.?|nr\.?)|.*[\W_](?:cell|sample|key)|participant|{_ROWS}", re.I)
 
@@ -59,24 +58,9 @@ def shown(titles: Sequence[str]) -> str:
     return ", ".join(titles[:8]) + ", ..." * (len(titles) > 8)
 
 
-def is_number(cell: str) -> bool:
-    """Whether a cell is a finite number, or one too large to be held, in the digits 0 to 9."""
-    return _NUMBER.fullmatch(cell) is not None
-
-
 def is_finite(cell: str) -> bool:
     """Whether a cell is a number that can be held."""
-    return is_number(cell) and math.isfinite(float(cell))
-
-
-def has_decimal_comma(cell: str) -> bool:
-    """Whether a cell is a number with a decimal comma, 1,5 and 0,5e-3; 1,234 may also be a whole number."""
-    return _DECIMAL_COMMA.fullmatch(cell) is not None
-
-
-def may_have_thousands(cell: str) -> bool:
-    """Whether the comma of a number may mark thousands."""
-    return _PERHAPS_THOUSANDS.fullmatch(cell) is not None
+    return is_number(cell) is not None and math.isfinite(float(cell))
 
 
 def with_point(cell: str, decimal: str) -> str:
@@ -86,12 +70,17 @@ def with_point(cell: str, decimal: str) -> str:
 
 def is_numeral(cell: str) -> bool:
     """Whether a cell is a number, or nan or inf."""
-    return is_number(cell) or _NOT_FINITE.fullmatch(cell) is not None
+    return bool(is_number(cell) or _NOT_FINITE.fullmatch(cell))
 
 
 def looks_numeric(cell: str) -> bool:
     """Whether a cell is meant as a number, also in other notation: 1_000, 1,5, digits of other scripts."""
-    return is_numeral(cell) or _OTHER_NUMBER.fullmatch(cell) is not None or _is_float(cell)
+    if is_numeral(cell) or _OTHER_NUMBER.fullmatch(cell):
+        return True
+    with suppress(ValueError):
+        float(cell)
+        return True
+    return False
 
 
 def whole_number(cell: str) -> int | None:
@@ -119,7 +108,7 @@ def is_name_title(title: str) -> bool:
 
 
 def is_name_word(title: str) -> bool:
-    return any(pattern.fullmatch(title.strip()) for pattern in _NAME_TITLES)
+    return _NAME_TITLES.fullmatch(title.strip()) is not None
 
 
 def is_either_title(title: str) -> bool:
@@ -128,7 +117,7 @@ def is_either_title(title: str) -> bool:
 
 
 def is_id_title(title: str) -> bool:
-    return any(pattern.fullmatch(title.strip()) for pattern in _ID_TITLES)
+    return _ID_TITLES.fullmatch(title.strip()) is not None
 
 
 def is_count(cells: Sequence[str]) -> bool:
@@ -138,22 +127,10 @@ def is_count(cells: Sequence[str]) -> bool:
     return cells[0] in ("0", "1") and all(cell == str(k) for k, cell in enumerate(cells, int(cells[0])))
 
 
-def _is_float(cell: str) -> bool:
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return True
-
-
 def titles_over_numbers(first: Sequence[str], column: Sequence[str], body: Iterator[Sequence[str]]) -> bool | None:
     """In a table of numbers titles are words: none among numbers, none that could be a number with a slip in it.
 
-    Parameters
-    ----------
-    first : the cells of the first row.
-    column : the first cells of the other rows, where rows have several.
-    body : all cells of the other rows.
+    ``column`` are the first cells of the other rows, where rows have several, ``body`` all cells of these rows.
     """
     if len(first) > 1 and (_is_corner(first, column) or (column and _numbered(first, column))):
         return True
@@ -184,13 +161,8 @@ def titles_over_labels(rows: Sequence[Sequence[str]], open_rows: int, names: Set
     """In a table of labels titles are words as labels are, but occur nowhere below.
 
     A label that occurs once cannot be told from a title by that, nor a title like a label from a label. The number of
-    rows does not decide it: where it speaks for the other reading, nothing is decided.
-
-    Parameters
-    ----------
-    open_rows : number of rows at the end that may be unknown labels or padding.
-    names : the names of the items, where they have any.
-    n : how many labels there must be where they are matched row by row.
+    rows does not decide it: where it speaks for the other reading, nothing is decided. ``open_rows`` at the end may be
+    unknown labels or padding, ``names`` are those of the items, and ``n`` labels are needed to match row by row.
     """
     first, *body = rows
     if not body or (len(first) > 1 and first[0] in names):

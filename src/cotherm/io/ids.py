@@ -67,12 +67,9 @@ def is_name_column(path: Path, title: str | None, column: Sequence[str]) -> bool
     if (len(column) > 2 and is_count(column)) or _must_be_names(column):  # an index, not a feature
         return True
     if title is not None and is_either_title(title) and _could_be_names(column):
-        raise CothermError(
-            f"{path}: column 1 ({title})",
-            "numbers that may be names of rows",
-            "a title that tells",
-            f"Call it {title}_id if they are names, {title}_count or the like if they are not.",
-        )
+        advice = f"Call it {title}_id if they are names, {title}_count or the like if they are not."
+        place, given = f"{path}: column 1 ({title})", "numbers that may be names of rows"
+        raise CothermError(place, given, "a title that tells", advice)
     return is_column_of_names(column)
 
 
@@ -104,18 +101,11 @@ def checked_names(
         place, advice = f"{place_of(k)}, column {column + 1}", 'missing="drop" leaves out rows without a name.'
         raise CothermError(place, given, "the name of the row", advice, code="missing-name")
     if len(set(names)) - bool(missing) < len(names) - len(missing):
-        seen: set[str] = set()
-        for k, name in enumerate(names):
-            if name in seen:
-                raise CothermError(
-                    place_of(k),
-                    f"the name {name!r} more than once",
-                    "a name of its own for every row",
-                    f"If {title!r} holds classes, name it with label_column=; drop= leaves it out." if title else "",
-                    code="repeated-name" if title else "",
-                    about=title or "",
-                )
-            seen.update((name,) if name else ())
+        first: dict[str, int] = {}
+        k, name = next((k, name) for k, name in enumerate(names) if name and first.setdefault(name, k) < k)
+        advice = f"If {title!r} holds classes, name it with label_column=; drop= leaves it out." if title else ""
+        code, given = "repeated-name" if title else "", f"the name {name!r} more than once"
+        raise CothermError(place_of(k), given, "a name of its own for every row", advice, code=code, about=title or "")
     return names
 
 
@@ -123,15 +113,10 @@ def refuse_late_names(path: Path, titles: Sequence[str], *, labels: bool = False
     """Refuse titles of row names on columns other than the first or the one of the ids."""
     for title in titles:
         if is_id_title(title):
-            raise CothermError(
-                str(path),
-                f"a column {title!r} that is not the first",
-                "numbers to compare items by",
-                "Put it first."
-                if labels
-                else "Put it first, or leave it out with drop=; id_column=TITLE takes it for the ids.",
-                code="" if labels else "late-ids",
-            )
+            advice = "Put it first, or leave it out with drop=; id_column=TITLE takes it for the ids."
+            given, needed = f"a column {title!r} that is not the first", "numbers to compare items by"
+            code = "" if labels else "late-ids"
+            raise CothermError(str(path), given, needed, "Put it first." if labels else advice, code=code)
 
 
 def refuse_other_count(path: str, names: Sequence[str], other: str, others: Sequence[str]) -> None:
@@ -140,12 +125,9 @@ def refuse_other_count(path: str, names: Sequence[str], other: str, others: Sequ
     shifts = [shift_by_one(names, others), shift_by_one(others, names)]
     if counted or any(found is not None and found.evident for found in shifts):
         first, second = (names[0], others[0]) if counted else (min(names, key=_by_number), min(others, key=_by_number))
-        raise CothermError(
-            path,
-            f"rows counted from {first}, where those of {other} are counted from {second}",
-            "the same names for the same items",
-            "Leave out one of the two columns of row numbers.",
-        )
+        given = f"rows counted from {first}, where those of {other} are counted from {second}"
+        advice = "Leave out one of the two columns of row numbers."
+        raise CothermError(path, given, "the same names for the same items", advice)
 
 
 def _by_number(name: str) -> tuple[int, str]:

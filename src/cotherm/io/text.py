@@ -63,17 +63,6 @@ class Lines(Numbered):
         return self.part(slice(k, k + 1))
 
 
-@dataclass(frozen=True)
-class PlainLines(Numbered):
-    """The same of a piece of text whose numbers were parsed without a look at its lines, each of which is a row."""
-
-    text: bytes
-    first: int
-
-    def find(self, k: int) -> Lines:
-        return Lines([self.text.split(b"\n", k + 1)[k].decode().strip()], [self.first + k])
-
-
 class LineReader(Numbered):
     """The lines of a text that hold something once comments are cut off.
 
@@ -158,6 +147,10 @@ class LineReader(Numbered):
             at = stop
             number += block.count(b"\n")
 
+    def of(self, block: bytes, first: int) -> LineReader:
+        """The same of a piece."""
+        return LineReader(block, comment=self._comment, first=first)
+
     def lines(self, block: bytes, first: int) -> Lines:
         """Those of a piece."""
         if len(block) > _LONGEST_LINE:  # one line alone
@@ -178,18 +171,12 @@ class LineReader(Numbered):
 
 def utf8(data: bytes) -> bytes:
     """Text as UTF-8 bytes, which take less memory than a string: no byte order mark, line feeds end the lines."""
-    if not data.isascii():
-        decoder = codecs.getincrementaldecoder("utf-8")()
-        view = memoryview(data)
-        for at in range(0, len(data), _BLOCK):
-            pending = len(decoder.getstate()[0])
-            try:
-                decoder.decode(view[at : at + _BLOCK], final=at + _BLOCK >= len(data))
-            except UnicodeDecodeError as error:
-                bad = at - pending + error.start
-                given = f"byte 0x{data[bad]:02x}, which is not text"
-                line = 1 + data.count(b"\n", 0, bad)
-                raise CothermError(f"line {line}", given, "UTF-8 text") from None
+    try:
+        if not data.isascii():
+            data.decode()
+    except UnicodeDecodeError as error:
+        line, given = 1 + data.count(b"\n", 0, error.start), f"byte 0x{data[error.start]:02x}, which is not text"
+        raise CothermError(f"line {line}", given, "UTF-8 text") from None
     text = data.removeprefix(codecs.BOM_UTF8)
     return text.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in text else text
 
@@ -206,7 +193,7 @@ def number_blocks(
     """One row of numbers per line, a block at a time: which rows of all, their lines, and the numbers."""
     done = 0
     for _, first, block in content.pieces():
-        lines: Numbered = PlainLines(block, first)
+        lines: Numbered = content.of(block, first)
         rows = plain_rows(block, columns, delimiter) if content.is_large else None
         if rows is None:
             lines = content.lines(block, first)
