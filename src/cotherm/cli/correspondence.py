@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -24,7 +24,7 @@ from cotherm.io.cells import is_count, titles_over_landmarks
 from cotherm.io.ids import refuse_other_count
 from cotherm.io.labels import UNKNOWN, Items, Labels, Words, labels_of_sets
 from cotherm.io.text import excerpt
-from cotherm.io.text_table import open_text_table
+from cotherm.io.text_table import TextTable, open_text_table
 from cotherm.pairs import named_items
 from cotherm.spelling import near_miss
 
@@ -202,38 +202,38 @@ def _how_many(labels: list[Words], used: list[Words], names: list[str], share: f
     return f"--known {share:g}: {said[0] if len(set(said)) == 1 else '; '.join(each)}"
 
 
-def _landmarks(views: Sequence[View], path: str, headers: Headers) -> Known:
+def landmark_columns(
+    path: str, headers: Headers, names: Sequence[Collection[str] | None], most: int
+) -> tuple[list[list[str]], TextTable]:
+    """The items of every view in a table of landmarks, at most as many as ``most``, and the table below its titles."""
     place = atomic.as_path(path)
-    source = open_text_table(place)
-    most = max(view.graph.n for view in views)
-    if source.count > most + 1:
-        raise CothermError(path, f"{source.count} rows", f"at most one for each of {most} vertices")
-    rows = list(source.rows())
-    if len(rows[0]) not in (1, len(views)):
-        raise CothermError(path, f"{len(rows[0])} columns", f"one for each of {len(views)} views, or one")
+    table = open_text_table(place)
+    if table.count > most + 1:
+        raise CothermError(path, f"{table.count} rows", f"at most one for each of {most} vertices")
+    if table.width not in (1, len(names)):
+        raise CothermError(path, f"{table.width} columns", f"one for each of {len(names)} views, or one")
     titled = inputs.header_of(place, headers)
-    if titled is None:
-        titled = titles_over_landmarks(rows[0], [view.names for view in views])
-    titles = f" (titles {', '.join(rows[0])})" if titled else ""
-    start = 1 if titled else 0
-    rows = rows[start:]
-    if not rows:
+    table = table.below_titles(titles_over_landmarks(table.first, names) if titled is None else titled)
+    if not table.count:
         raise CothermError(path, "no landmarks", "a row for each")
-    columns = list(zip(*rows, strict=True)) * (len(views) if len(rows[0]) == 1 else 1)
+    columns = [table.words(c) for c in range(table.width)]
+    return columns * (len(names) // len(columns)), table
+
+
+def _landmarks(views: Sequence[View], path: str, headers: Headers) -> Known:
+    most = max(view.graph.n for view in views)
+    columns, table = landmark_columns(path, headers, [view.names for view in views], most)
     functions = []
     for k, (view, cells) in enumerate(zip(views, columns, strict=True)):
         items = inputs.Lookup(view.graph, inputs.name_of(view.graph, k))
         vertices = [items.find(cell) for cell in cells]
         if None in vertices:
             wrong = vertices.index(None)
-            raise CothermError(
-                source.place(wrong + start),
-                excerpt(cells[wrong]),
-                items.needed,
-                f"If the first row holds titles: --header {path}." if wrong == 0 and not titled else "",
-            )
+            advice = "" if wrong or table.titled else f"If the first row holds titles: --header {path}."
+            raise CothermError(table.place(wrong), excerpt(cells[wrong]), items.needed, advice)
         functions.append(landmark_functions(view.graph, np.array(vertices)))
-    return Known(functions, None, [f"{path}: {len(rows)} landmark{'s' * (len(rows) != 1)}{titles}"])
+    titles = f" (titles {', '.join(table.first)})" if table.titled else ""
+    return Known(functions, None, [f"{path}: {table.count} landmark{'s' * (table.count != 1)}{titles}"])
 
 
 def _features(views: Sequence[View], paths: Sequence[str], headers: Headers) -> Known:

@@ -13,14 +13,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cotherm.cli import outputs
-from cotherm.cli.correspondence import first_line
-from cotherm.cli.inputs import header_of, read_headers
+from cotherm.cli.correspondence import first_line, landmark_columns
+from cotherm.cli.inputs import read_headers
 from cotherm.errors import CothermError, visible
 from cotherm.graphs.sharded.staging import require_free_directory
 from cotherm.graphs.sharded.store import FILE, ShardedGraph
-from cotherm.io import atomic
-from cotherm.io.cells import titles_over_landmarks
-from cotherm.io.text_table import open_text_table
 from cotherm.methods.coupling.couple import couple
 from cotherm.methods.pairs.couple_pairs import couple_pairs
 from cotherm.ranks import Ranks, together
@@ -117,21 +114,11 @@ def _sources(options: argparse.Namespace, world: Ranks) -> dict[str, Any]:
     from cotherm.methods.coupling.shard_views import find_vertices
 
     with together(world):
-        place = atomic.as_path(options.landmarks)
-        rows = list(open_text_table(place).rows())
         graphs = [ShardedGraph.open(one) for one in options.views]
-        if not rows or any(len(row) not in (1, len(graphs)) for row in rows):
-            raise CothermError(str(place), "no such table", f"a row for each landmark, {len(graphs)} columns or one")
-        said = header_of(place, read_headers(options))
-        if said or (said is None and titles_over_landmarks(rows[0], list(map(_some_names, graphs)))):
-            rows = rows[1:]
-        if not rows:
-            raise CothermError(str(place), "no landmarks", "a row for each")
-    columns = []
-    for k, graph in enumerate(graphs):
-        cells = [row[k if len(row) > 1 else 0] for row in rows]
-        columns.append(find_vertices(world, graph, cells, str(place)))
-    return {"functions": {"landmarks": np.column_stack(columns)}}
+        names, most = list(map(_some_names, graphs)), max(graph.n for graph in graphs)
+        columns, _ = landmark_columns(options.landmarks, read_headers(options), names, most)
+    found = [find_vertices(world, *of, options.landmarks) for of in zip(graphs, columns, strict=True)]
+    return {"functions": {"landmarks": np.column_stack(found)}}
 
 
 def _how_paired(views: list[str], world: Ranks) -> str:

@@ -384,4 +384,4 @@ def _titled(table: TextTable, request: Request) -> TextTable:
         raise refuse_either(table.path, table.line_of(0), given)
     if table.count == titled:
         raise CothermError(str(table.path), "titles and no rows", "at least one row")
-    return replace(table, decimal=decimal, titled=titled, count=table.count - titled)
+    return replace(table.below_titles(titled), decimal=decimal)

@@ -15,7 +15,7 @@ import re
 import warnings
 import zipfile
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import count, islice
 from pathlib import Path
@@ -100,6 +100,10 @@ class TextTable:
         text = f", less {self.ends} empty at the end" if self.ends and self.width > 1 else ""
         text += "" if self.sheet is None else f", sheet {self.sheet!r}"
         return text + ", decimal commas" * (self.decimal == ",")
+
+    def below_titles(self, titled: bool) -> TextTable:
+        """The table once it is known whether its first row holds titles."""
+        return replace(self, titled=titled, count=self.count - titled)
 
     def may_hold_names(self) -> bool:
         return True

@@ -16,6 +16,7 @@ from cotherm.cli.inputs import View, items_of, name_of, read_coupling, read_head
 from cotherm.errors import CothermError
 from cotherm.graphs.files import MESH_SUFFIXES
 from cotherm.io import atomic
+from cotherm.progress import is_terminal
 from cotherm.viewer.page import Page, make_page, open_file, private_file
 
 _SHOW = """\
@@ -133,7 +134,7 @@ def _view(options: argparse.Namespace) -> None:
     else:
         place = given
         outputs.write(place, page.html.encode(), force=options.force)
-    opened = not options.no_open and not options.json and is_terminal() and open_file(place)
+    opened = not options.no_open and not options.json and is_terminal(sys.stdout) and open_file(place)
     report = {"out": str(place), "bytes": len(page.html.encode()), "notes": list(page.notes), "opened": opened}
     outputs.say(report, "\n".join([*page.notes, f"Page: {place}"]), as_json=options.json)
 
@@ -152,14 +153,6 @@ def _page(options: argparse.Namespace) -> Page:
         pairs=getattr(options, "pairs", None),
         title=getattr(options, "title", None),
     )
-
-
-def is_terminal() -> bool:
-    """Whether output goes to a terminal; a stream that cannot tell does not count as one."""
-    try:
-        return bool(sys.stdout.isatty())
-    except (AttributeError, ValueError):
-        return False
 
 
 def _names(graphs: Sequence[ct.Graph], options: argparse.Namespace) -> list[Any] | None:
