@@ -50,7 +50,6 @@ _EXAMPLES = """\
 _TOP = 5
 _TITLE = "Clusters, and retrieval by diffusion distance in percent; labels only judge"
 
-
 _OPTIONS = (
     declare.file("a coupling by pairs, from `cotherm couple` of tables with ids"),
     declare.out("the items, a row for each: .csv"),

@@ -128,7 +128,6 @@ _COUPLING: declare.Options = {
     **declare.ENGINE,
 }
 
-
 _OPTIONS = (
     {"views": declare.files("two or more views, before options that take several files, such as --labels", "VIEW")},
     declare.out("the coupling: graphs before and after, functions and settings, as .npz"),

@@ -35,7 +35,6 @@ _DEMO_EXAMPLES = """\
 _BODY_POINTS = 200
 Table = tuple[list[str], list[list[Any]]]  # titles, rows
 
-
 _DEMO_OPTIONS = (
     declare.one_of(
         {
@@ -158,8 +157,6 @@ _REPRODUCE_EXAMPLES = """\
   cotherm reproduce circles
   cotherm reproduce ring --out results
 """
-
-
 _REPRODUCE_OPTIONS = (
     {
         "experiment": {"metavar": "EXPERIMENT", "help": "circles, ring, man, nus, digits, ..., or all"},

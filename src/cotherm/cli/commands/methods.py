@@ -22,8 +22,6 @@ _AVERAGE_EXAMPLES = """\
   cotherm average images.csv words.csv --normalized --out mean.npz
   cotherm average images.csv words.csv --power harmonic --out mean.csv
 """
-
-
 _AVERAGE_OPTIONS = (
     declare.SAME_ITEMS,
     declare.out("the graph: .npz, .csv (edge list) or .mtx"),
@@ -58,8 +56,6 @@ diagonal as possible. The first modes after the constant one are coordinates for
 _DIAGONALIZE_EXAMPLES = """\
   cotherm diagonalize images.csv words.csv --normalized --modes 7 --out modes.csv
 """
-
-
 _DIAGONALIZE_OPTIONS = (
     declare.SAME_ITEMS,
     declare.out("the modes, a row for every item: .csv or .npy"),
@@ -101,8 +97,6 @@ _COMMUTE_EXAMPLES = """\
   cotherm commute images.csv words.csv --out images-c.npy words-c.npy
   cotherm commute joined.csv apart.csv --neighbors 5 --valid --out joined-c.npz apart-c.npz
 """
-
-
 _COMMUTE_OPTIONS = (
     declare.SAME_ITEMS,
     declare.out("one for each view: .npy, with --valid graphs .npz", several=True),
@@ -137,8 +131,6 @@ _MATCH_EXAMPLES = """\
   cotherm couple joined.csv apart.csv -k 5 --landmarks hands.csv --times 5,20 --alpha 1e3 --out hands.npz --force
   cotherm match hands.npz --source joined --target apart --out match.csv
 """
-
-
 _MATCH_OPTIONS = (
     declare.file("a coupling written by `cotherm couple`"),
     declare.out("a table .csv (source, target, agreement, round_trip), or everything as .npz"),

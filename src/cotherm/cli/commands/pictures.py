@@ -39,8 +39,6 @@ _SHOW_EXAMPLES = """\
   cotherm show coupled.npz --kind heat --function 1 --out heat.pdf
   cotherm show coupled.npz --out coupled.html
 """
-
-
 _SHOW_OPTIONS = (
     declare.file("a coupling or a graph"),
     declare.out("the picture: .png, .pdf or .svg; or a page: .html"),
@@ -105,8 +103,6 @@ _VIEW_EXAMPLES = """\
   cotherm couple images.csv words.csv --out viewed.npz --force
   cotherm view viewed.npz --out viewed.html --labels labels.csv --no-open
 """
-
-
 _VIEW_OPTIONS = (
     declare.file("a coupling written by `cotherm couple`"),
     declare.out("the page: .html (a temporary file)", required=False),

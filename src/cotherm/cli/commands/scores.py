@@ -33,8 +33,6 @@ _CLUSTER_EXAMPLES = """\
   cotherm cluster coupled.npz --clusters 7 --out clusters.csv
   cotherm cluster images.csv words.csv --by diagonalize --clusters 7 --labels labels.csv --out joint-clusters.csv
 """
-
-
 _CLUSTER_OPTIONS = (
     {"files": declare.files("a coupling, or one or more graphs or files of points")},
     {"--clusters -c": declare.value(declare.integer, "K", "number of clusters", required=True)},

@@ -39,7 +39,6 @@ EXAMPLES = """\
 # Options that points alone have.
 _POINTS = ("neighbors", "scale", "metric", "symmetrize", "search", "probes")
 
-
 _OPTIONS = (
     {"files": declare.files("a graph, or points: .npy files or a directory of them")},
     declare.out("the shards, such as graph.shards", "DIRECTORY"),

@@ -28,8 +28,6 @@ _GRAPH_EXAMPLES = """\
   cotherm graph images.csv --out edges.csv
   cotherm graph images.csv --drop-columns "color 1,color 2" --standardize --out fewer.npz
 """
-
-
 _GRAPH_OPTIONS = (
     {"points": {"metavar": "FILE", "help": "a table of points, or a mesh (.off, .obj, .ply)"}},
     declare.out("the graph: .npz and .graphml store everything, .csv (edge list) and .mtx only edges and weights"),
@@ -54,8 +52,6 @@ _FUNCTIONS_EXAMPLES = """\
   cotherm functions images.csv words.csv --labels labels.csv --out images-f.csv words-f.csv
   cotherm functions joined.csv apart.csv --landmarks hands.csv --out joined-f.csv apart-f.csv
 """
-
-
 _FUNCTIONS_OPTIONS = (
     {"views": declare.files("graphs, or points to make graphs from", "VIEW")},
     declare.out(".csv or .npy, one for each view", several=True),
@@ -98,8 +94,6 @@ _DISTANCES_EXAMPLES = """\
   cotherm distances coupled.npz --view words --sources photo-003,photo-012 --out two-rows.csv
   cotherm distances coupled.npz --view 1 --nearest 10 --out nearest.csv
 """
-
-
 _DISTANCES_OPTIONS = (
     declare.file("a graph, or a coupling with --view"),
     declare.out("the distances: .csv, or .npy for a matrix"),
@@ -171,7 +165,6 @@ _CHANGES_EXAMPLES = """\
 """
 _KINDS = ["cut", "weakened", "strengthened", "switched on"]
 
-
 _CHANGES_OPTIONS = (
     declare.file("a coupling written by `cotherm couple`"),
     declare.out("the edges: .csv"),
@@ -210,8 +203,6 @@ _INFO_EXAMPLES = """\
   cotherm info coupled.npz
   cotherm info images.csv --json
 """
-
-
 _INFO_OPTIONS = (declare.file("any file that cotherm reads or writes, or a directory of shards"), declare.HEADERS)
 
 
