@@ -158,16 +158,17 @@ def read_functions(views: Sequence[View], options: argparse.Namespace) -> Known:
     if options.known is not None and not options.labels:
         raise CothermError("--known", str(options.known), "labels to choose from (--labels)")
     headers = inputs.read_headers(options)
-    if options.labels:
-        labels = read_labels(views, options.labels, options.column, headers)
-        used = labels.of if options.known is None else _some(labels.of, options.known, options.seed)
+    labels, reading = labels_of_items([view.graph for view in views], options)
+    if labels is not None:
+        used = labels if options.known is None else _some(labels, options.known, options.seed)
         with as_options("labels"):
             found = match_labels(used, UNKNOWN)
         names = inputs.view_names([view.graph for view in views])
-        reading = [*labels.reading, f"--labels: {found.note(names)}"] if found.left_out else labels.reading
+        if found.left_out:
+            reading = [*reading, f"--labels: {found.note(names)}"]
         if options.known is not None:
-            reading = [*reading, _how_many(labels.of, used, names, options.known)]
-        return Known(list(found.functions), labels.of, reading)
+            reading = [*reading, _how_many(labels, used, names, options.known)]
+        return Known(list(found.functions), labels, reading)
     if options.landmarks:
         return _landmarks(views, options.landmarks, headers)
     if options.features:

@@ -177,16 +177,18 @@ def figure_bytes(place: Path, figure: Any) -> bytes:
 
 
 def say(report: dict[str, Any], text: str, *, as_json: bool) -> None:
-    """The report for machines, or the text for people."""
-    print(json.dumps(_with_nulls(report), indent=2, allow_nan=False) if as_json else visible_lines(text))
+    """The report for machines, which may hold arrays, or the text for people."""
+    print(json.dumps(_plain(report), indent=2, allow_nan=False) if as_json else visible_lines(text))
 
 
-def _with_nulls(value: Any) -> Any:
-    """The same with null for NaN and infinities, which JSON does not know."""
-    if isinstance(value, dict):
-        return {key: _with_nulls(item) for key, item in value.items()}
+def _plain(value: Any) -> Any:
+    """The same as JSON knows it: lists for arrays, null for NaN and infinities."""
+    if isinstance(value, np.ndarray | np.generic):
+        value = value.tolist()
+    if isinstance(value, Mapping):
+        return {key: _plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_with_nulls(item) for item in value]
+        return [_plain(item) for item in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 

@@ -25,6 +25,11 @@ from cotherm.memory import words
 from cotherm.methods.coupling.result import Coupling
 
 Described = tuple[dict[str, Any], str]
+# What is told of a coupling as it is.
+_OF_COUPLINGS = (
+    *("status", "times", "alpha", "cost", "distance", "coupling_before", "coupling", "mismatch"),
+    *("settings", "versions", "seconds"),
+)
 
 
 def about_file(path: str, headers: Headers = NO_HEADERS) -> Described:
@@ -129,34 +134,15 @@ def about_shards(graph: ShardedGraph) -> Described:
 
 
 def about_coupling(result: Coupling, *, settings: bool = False) -> Described:
-    changes = result.changes()
-    report = {
-        "kind": "coupling",
-        "status": result.status,
-        "times": list(result.times),
-        "alpha": result.alpha,
-        "cost": result.cost,
-        "distance": result.distance,
-        "coupling_before": result.coupling_before.tolist(),
-        "coupling": result.coupling.tolist(),
-        "mismatch": result.mismatch,
-        "functions": result.functions[0].shape[1],
-        "views": [
-            {"name": inputs.name_of(g, k), "vertices": g.n, "edges": g.m, "changes": change.counts()}
-            for k, (g, change) in enumerate(zip(result.graphs, changes, strict=True))
-        ],
-        "settings": dict(result.settings),
-        "versions": dict(result.versions),
-        "seconds": result.seconds,
-    }
+    report: dict[str, Any] = {"kind": "coupling", **{name: getattr(result, name) for name in _OF_COUPLINGS}}
+    report["functions"] = result.functions[0].shape[1]
+    report["views"] = [
+        {"name": inputs.name_of(g, k), "vertices": g.n, "edges": g.m, "changes": change.counts()}
+        for k, (g, change) in enumerate(zip(result.graphs, result.changes(), strict=True))
+    ]
     if result.pairs is not None:
-        report["pairs"] = {
-            "items": len(result.pairs.table),
-            "n_modes": result.pairs.n_modes,
-            "shares": list(result.pairs.shares),
-            "agreement": [asdict(one) for one in result.pairs.agreement],
-            "notes": list(result.pairs.notes),
-        }
+        report["pairs"] = {"items": len(result.pairs.table), "agreement": list(map(asdict, result.pairs.agreement))}
+        report["pairs"] |= {name: getattr(result.pairs, name) for name in ("n_modes", "shares", "notes")}
     text = str(result)
     if settings:
         rows = [[key, _shown(value)] for key, value in {**result.settings, **result.versions}.items()]

@@ -53,9 +53,9 @@ _ID_TITLES = re.compile(rf"(?:.*[\W_])?id|{_ROWS}id|uuid|guid|{_REGISTERS}", re.
 _EITHER_TITLES = re.compile(rf"(?:.*[\W_])?(?:no\.?|nr\.?)|.*[\W_](?:cell|sample|key)|participant|{_ROWS}", re.I)
 
 
-def shown(titles: Sequence[str]) -> str:
+def shown(titles: Sequence[str], most: int = 8) -> str:
     """The first few titles, to print."""
-    return ", ".join(titles[:8]) + ", ..." * (len(titles) > 8)
+    return ", ".join(titles[:most]) + ", ..." * (len(titles) > most)
 
 
 def is_finite(cell: str) -> bool:

@@ -15,7 +15,7 @@ from cotherm import validation
 from cotherm.arrays import Floats
 from cotherm.errors import CothermError
 from cotherm.io import array_file, atomic, ids, kinds
-from cotherm.io.cells import PERHAPS_TITLES
+from cotherm.io.cells import PERHAPS_TITLES, shown
 from cotherm.io.columns import Numbers, Request, choose, laid_out, opened_columns
 from cotherm.io.labels import require_classes
 from cotherm.io.single_cells import read_modalities
@@ -245,7 +245,11 @@ def _text(argument: str, value: object, needed: str) -> str | None:
 def completed(read: Numbers, way: str | None) -> Numbers:
     """The table without missing values: they are refused unless ``way``, one of ``_WAYS``, is given."""
     holes = np.isnan(read.values)
-    _refuse_infinite(read, holes)
+    infinite = np.isinf(read.values)
+    if infinite.any():
+        row, column = np.unravel_index(np.argmax(infinite), holes.shape)
+        place, cell = read.where(int(row), int(column))
+        raise CothermError(place, cell, "a finite number")
     if not holes.any() and (read.names is None or all(read.names)):
         return read
     if way is not None or len(holes) > 1:  # the place of a single row says it all
@@ -255,19 +259,10 @@ def completed(read: Numbers, way: str | None) -> Numbers:
     return _dropped(read, holes) if way == "drop" else _filled(read, holes)
 
 
-def _refuse_infinite(read: Numbers, holes: NDArray[np.bool_]) -> None:
-    infinite = ~np.isfinite(read.values)
-    if np.array_equal(infinite, holes):
-        return
-    row, column = np.unravel_index(np.argmax(infinite & ~holes), holes.shape)
-    place, cell = read.where(int(row), int(column))
-    raise CothermError(place, cell, "a finite number")
-
-
 def _refuse_empty(read: Numbers, holes: NDArray[np.bool_]) -> None:
     empty = np.flatnonzero(holes.all(axis=0))
     if len(empty):
-        columns = ", ".join(_column(read, int(c)) for c in empty[:_SHOWN]) + ", ..." * (len(empty) > _SHOWN)
+        columns = shown([_column(read, int(c)) for c in empty], _SHOWN)
         advice, code = ("Leave it out with drop=.", "empty-column") if read.titles else ("", "")
         given = f"nothing but missing values in {columns}"
         raise CothermError(str(read.path), given, "numbers in every column", advice, code=code)
@@ -298,9 +293,7 @@ def _dropped(read: Numbers, holes: NDArray[np.bool_]) -> Numbers:
         raise CothermError(str(read.path), given, "rows without any", advice, code="missing-in-every-row")
     lost = np.flatnonzero(lost_rows)
     known = read.names or tuple(map(str, range(len(holes))))
-    which = ", ".join(known[k] or f"row {k} from 0, which has no name" for k in lost[:_SHOWN]) + ", ..." * (
-        len(lost) > _SHOWN
-    )
+    which = shown([known[k] or f"row {k} from 0, which has no name" for k in lost], _SHOWN)
     reading = f"{read.reading}, less {_many(len(lost), 'row')} with missing values ({which})"
     if read.names is None:
         reading += ", the others named by their numbers from 0"
@@ -313,8 +306,7 @@ def _filled(read: Numbers, holes: NDArray[np.bool_]) -> Numbers:
     some = np.flatnonzero(holes.any(axis=0))
     for c in some:
         values[holes[:, c], c] = _median(values[~holes[:, c], c])
-    which = ", ".join(f"{int(holes[:, c].sum()):,} in {_column(read, int(c))}" for c in some[:_SHOWN])
-    which += ", ..." * (len(some) > _SHOWN)
+    which = shown([f"{int(holes[:, c].sum()):,} in {_column(read, int(c))}" for c in some], _SHOWN)
     reading = f"{read.reading}, {_many(int(holes.sum()), 'missing value')} replaced by the median ({which})"
     return replace(read, values=values, reading=reading)
 

@@ -14,8 +14,8 @@ from cotherm import ranks
 from cotherm.cli import options as declare
 from cotherm.cli import outputs, sharded
 from cotherm.cli.advice import as_options
-from cotherm.cli.correspondence import by_ids, by_options, first_line, paired_rows, read_functions, read_labels
-from cotherm.cli.inputs import View, read_headers, read_views
+from cotherm.cli.correspondence import by_ids, by_options, first_line, labels_of_items, paired_rows, read_functions
+from cotherm.cli.inputs import View, read_views
 from cotherm.cli.outputs import announce, drop_checkpoint, tell, told_of_checkpoint
 from cotherm.cli.signals import told_of_interrupts
 from cotherm.cli.summary import about_coupling
@@ -226,10 +226,10 @@ def _by_pairs(
     _refuse_options_of_functions(options)
     pairs, reading = paired_rows(views, row_by_row=options.paired)
     graphs = [view.graph for view in views]
-    if options.labels:
-        labels = read_labels(views, options.labels, options.column, read_headers(options))
-        graphs = [graph.replace(labels=one) for graph, one in zip(graphs, labels.of, strict=True)]
-        reading = [*reading, *labels.reading, "--labels: stored to judge by; the coupling does not use them"]
+    labels, read = labels_of_items(graphs, options)
+    if labels is not None:
+        graphs = [graph.replace(labels=one) for graph, one in zip(graphs, labels, strict=True)]
+        reading = [*reading, *read, "--labels: stored to judge by; the coupling does not use them"]
     announce(reading, as_json=options.json)
     outputs.require_room(place, coupling_file.least_size(graphs, [np.zeros((graph.n, 0)) for graph in graphs]))
     with as_options(*_NAMED, "borrow"):

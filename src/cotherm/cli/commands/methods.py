@@ -77,13 +77,8 @@ def _diagonalize(options: argparse.Namespace) -> None:
         result = ct.joint_diagonalize(graphs, options.graph_weights, normalized=options.normalized)
     titles = [f"mode {c}" for c in range(k)]
     content = outputs.matrix_bytes(place, result.basis[:, :k], titles, views[0].names)
-    report = {
-        "status": result.status,
-        "off": result.off,
-        "off_before": result.off_before,
-        "values": result.values[:, :k].tolist(),
-        "versions": dict(result.versions),
-    }
+    report = {name: getattr(result, name) for name in ("status", "off", "off_before", "versions")}
+    report["values"] = result.values[:, :k]
     outputs.deliver(options, {place: content}, report, str(result), [view.reading for view in views])
 
 
@@ -114,9 +109,8 @@ def _commute(options: argparse.Namespace) -> None:
         contents = [outputs.matrix_bytes(place, L, ()) for place, L in zip(places, result.laplacians, strict=True)]
     else:
         contents = [graph_bytes(graph, place) for place, graph in zip(places, result.graphs, strict=True)]
-    numbers = ("status", "distance", "commutator", "commutator_before", "relation", "origin", "distance_equal")
-    report = {name: getattr(result, name) for name in numbers}
-    report |= {"moved": list(result.moved), "versions": dict(result.versions)}
+    told = ("status", "distance", "commutator", "commutator_before", "relation", "origin", "distance_equal", "moved")
+    report = {name: getattr(result, name) for name in (*told, "versions")}
     reading = [view.reading for view in views]
     outputs.deliver(options, dict(zip(places, contents, strict=True)), report, str(result), reading)
 
@@ -151,16 +145,8 @@ def _match(options: argparse.Namespace) -> None:
     by_name = [names_of(result.graphs[k]) for k in (source, target)]
     whole = place.suffix.lower() == ".npz"
     content = match_file.content(found, place) if whole else match_file.table(found, *by_name)
-    report = {
-        "status": found.status,
-        "vertices": len(found.hard),
-        "agreement": float(found.agreement.mean()),
-        "exact_agreement": found.exact_agreement,
-        "chance": found.chance,
-        "round_trip": float(found.round_trip.mean()),
-        "settings": dict(found.settings),
-        "versions": dict(found.versions),
-    }
+    report = {name: getattr(found, name) for name in ("status", "exact_agreement", "chance", "settings", "versions")}
+    report |= {"vertices": len(found.hard), "agreement": found.agreement.mean(), "round_trip": found.round_trip.mean()}
     outputs.deliver(options, {place: content}, report, str(found))
 
 

@@ -55,7 +55,7 @@ def _cluster(options: argparse.Namespace) -> None:
     same = _shared_items(result, graphs)
     clusters = [found[0], *(_renumbered(found[0], one, *pair) for one, pair in zip(found[1:], same, strict=False))]
     reading = [*(view.reading for view in views if view.reading), *how]
-    report: dict[str, Any] = {"read": reading, "views": names, "clusters": [one.tolist() for one in clusters]}
+    report: dict[str, Any] = {"read": reading, "views": names, "clusters": clusters}
     lines = [
         visible(f"{name}: sizes {', '.join(map(str, np.sort(np.bincount(one))[::-1]))}")
         for name, one in zip(names, clusters, strict=True)
