@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, NoReturn
 
-from cotherm.errors import visible
+from cotherm.errors import CothermError, visible
 from cotherm.io.cells import is_numeral
 from cotherm.ranks import is_first
 
@@ -26,6 +26,16 @@ class Command(NamedTuple):
     examples: str
     options: Sequence[Options | Groups]
     run: Callable[[argparse.Namespace], None]
+
+
+def refuse_given(
+    options: argparse.Namespace, names: Sequence[str], needed: str, advice: str = "", default: str = ""
+) -> None:
+    """Refuse options that have no meaning here, and were given as something else than the default."""
+    for name in names:
+        said = getattr(options, name.replace("-", "_"))
+        if said is not None and said is not False and said != default:
+            raise CothermError(f"--{name}", "given" if said is True else str(said), needed, advice)
 
 
 class Parser(argparse.ArgumentParser):

@@ -15,6 +15,7 @@ import numpy as np
 from cotherm.cli import outputs
 from cotherm.cli.correspondence import first_line, landmark_columns
 from cotherm.cli.inputs import read_headers
+from cotherm.cli.options import refuse_given
 from cotherm.errors import CothermError, visible
 from cotherm.graphs.sharded.staging import require_free_directory
 from cotherm.graphs.sharded.store import FILE, ShardedGraph
@@ -85,10 +86,7 @@ def _refuse_others(options: argparse.Namespace) -> None:
     if not (options.labels or options.landmarks or options.features or options.functions or options.paired):
         needed = "--paired, --landmarks, --functions or --labels stored"
         raise CothermError("--landmarks", "nothing that says what corresponds", needed)
-    for name in ("known", "column"):
-        if getattr(options, name) is not None:
-            given = str(getattr(options, name))
-            raise CothermError(f"--{name}", given, "to be left out: sharded graphs do not take it")
+    refuse_given(options, ("known", "column"), "to be left out: sharded graphs do not take it")
     if options.features:
         raise CothermError("--features", " ".join(options.features), "to be left out: sharded graphs take functions")
     others = [f"--{name}" for name in ("labels", "landmarks", "functions") if getattr(options, name)]
@@ -96,9 +94,7 @@ def _refuse_others(options: argparse.Namespace) -> None:
         raise CothermError("--paired", f"beside {others[0]}", "one of them: sharded graphs take no labels to judge by")
     if options.borrow not in ("auto", 0.0):
         raise CothermError("--borrow", str(options.borrow), "0, or to be left out: sharded graphs do not borrow")
-    if options.include_unrelated:
-        given = "given, with sharded graphs"
-        raise CothermError("--include-unrelated", given, "to be left out: whether these are related is not tested")
+    refuse_given(options, ["include-unrelated"], "to be left out: whether sharded graphs are related is not tested")
     if options.labels and options.labels != [_STORED]:
         given = " ".join(options.labels)
         raise CothermError("--labels", given, f"the word {_STORED}: sharded graphs hold their labels")

@@ -112,11 +112,10 @@ def _run(options: argparse.Namespace) -> None:
 
 
 def _refuse_options_without_use(options: argparse.Namespace) -> None:
-    beside = {"view": "neighbors FILE", "top": "neighbors FILE", "all": "neighbors FILE"}
-    for name, needed in (beside | {"seed": "clusters K", "method": "clusters K"}).items():
-        said = getattr(options, name)
-        if said is not None and said is not False and getattr(options, needed.split()[0]) is None:
-            raise CothermError(f"--{name}", str(said), f"--{needed} beside it")
+    if options.neighbors is None:
+        declare.refuse_given(options, ("view", "top", "all"), "--neighbors FILE beside it")
+    if options.clusters is None:
+        declare.refuse_given(options, ("seed", "method"), "--clusters K beside it")
     if options.neighbors is not None and options.view is None:
         needed = "the view to find neighbors in, by name or counted from 1"
         raise CothermError("--view", "none, with --neighbors", needed)

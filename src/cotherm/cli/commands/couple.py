@@ -66,6 +66,16 @@ then:
 # What couple and couple_pairs take as ``options``.
 RARE = ("rigidity", "tolerance", "max_iterations")
 RARE_OF_FUNCTIONS = ("function_weights", "continuation", "memory")
+_OF_FUNCTIONS = (
+    "landmarks",
+    "features",
+    "functions",
+    "known",
+    "graph-weights",
+    "function-weights",
+    "continuation",
+    "memory",
+)
 # Arguments of both ways to couple that have an option of the same name.
 _NAMED = ("times", "alpha", "rigidity", "tolerance", "max_iterations", "max_seconds", "engine", "checkpoint")
 _AUTO_NUMBER = declare.either(declare.number, "auto")
@@ -193,11 +203,8 @@ def _by_functions(
     views: Sequence[View], options: argparse.Namespace, place: Path, engine: str
 ) -> tuple[ct.Coupling, list[str]]:
     """Couple by what the options name, and say how that was read."""
-    if options.borrow != "auto":
-        needed = "to be left out: it applies to coupling by pairs only"
-        raise CothermError("--borrow", str(options.borrow), needed)
-    if options.include_unrelated:
-        raise CothermError("--include-unrelated", "given", "to be left out: it applies to coupling by pairs only")
+    needed = "to be left out: it applies to coupling by pairs only"
+    declare.refuse_given(options, ("borrow", "include-unrelated"), needed, default="auto")
     known = read_functions(views, options)
     announce(known.reading, as_json=options.json)
     graphs = [view.graph for view in views]
@@ -223,7 +230,9 @@ def _by_pairs(
     views: Sequence[View], options: argparse.Namespace, place: Path, engine: str
 ) -> tuple[ct.Coupling, list[str]]:
     """Couple by rows that are the same item; labels only judge."""
-    _refuse_options_of_functions(options)
+    needed = "to be left out: it has no meaning for coupling by pairs"
+    advice = "Or couple by labels: --by labels." if options.labels and not options.paired else ""
+    declare.refuse_given(options, _OF_FUNCTIONS, needed, advice, default="auto")
     pairs, reading = paired_rows(views, row_by_row=options.paired)
     graphs = [view.graph for view in views]
     labels, read = labels_of_items(graphs, options)
@@ -245,24 +254,6 @@ def _by_pairs(
             options=rare_options(options, *RARE, "include_unrelated"),
         )
     return result, reading
-
-
-def _refuse_options_of_functions(options: argparse.Namespace) -> None:
-    """What has no meaning for pairs is not silently ignored."""
-    given = {
-        "--landmarks": options.landmarks,
-        "--features": options.features,
-        "--functions": options.functions,
-        "--known": options.known,
-        "--graph-weights": options.graph_weights,
-        "--function-weights": options.function_weights,
-        "--continuation": None if options.continuation == "auto" else options.continuation,
-        "--memory": None if options.memory == "auto" else options.memory,
-    }
-    advice = "Or couple by labels: --by labels." if options.labels and not options.paired else ""
-    for name, said in given.items():
-        if said is not None:
-            raise CothermError(name, str(said), "to be left out: it has no meaning for coupling by pairs", advice)
 
 
 def rare_options(options: argparse.Namespace, *names: str) -> dict[str, Any]:

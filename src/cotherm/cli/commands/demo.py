@@ -60,23 +60,17 @@ def _cracked_ring(out: Path) -> str:
         [ct.heat_flow(g, bump, times)[:, :, 0] for g in graphs] for graphs in (views.graphs, result.graphs)
     )
     picture, page = out / "demo.png", out / "demo.html"
-    _draw(result, [*before, *after], times, picture)
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        result.plot("heat").savefig(picture, dpi=130)
+    except OSError as error:
+        raise CothermError("out", f"{out}: {error.strerror}", "a directory that can be written to") from None
     result.save_page(page, overwrite=True, pairs="same", title="A ring and the same ring with a crack, coupled")
     cut = ", ".join(f"{i}-{j}" for i, j in result.changes()[0].edges("cut"))
-    return "\n".join(
-        [
-            "A ring of 70 points and the same ring with a crack; three functions that correspond, nothing else known.",
-            "",
-            *_heat_table(times, before, after),
-            "",
-            str(result),
-            "",
-            f"Cut in the whole ring: the edges across the seam, {cut}.",
-            "",
-            f"Picture: {picture}",
-            f"Page, to look at in a browser: {page}",
-        ]
-    )
+    about = "A ring of 70 points and the same ring with a crack; three functions that correspond, nothing else known."
+    lines = [about, "", *_heat_table(times, before, after), "", str(result), ""]
+    lines += [f"Cut in the whole ring: the edges across the seam, {cut}.", ""]
+    return "\n".join([*lines, f"Picture: {picture}", f"Page, to look at in a browser: {page}"])
 
 
 def _heat_table(times: list[float], before: Sequence[Floats], after: Sequence[Floats]) -> list[str]:
@@ -94,18 +88,6 @@ def _heat_table(times: list[float], before: Sequence[Floats], after: Sequence[Fl
             row += f"{across[0]:>10.1%}{across[1]:>10.1%}{np.linalg.norm(whole[k] - cracked[k]):>16.4f}"
         lines.append(row)
     return lines
-
-
-def _draw(result: ct.Coupling, flows: Sequence[Floats], times: list[float], picture: Path) -> None:
-    graphs = [*result.originals, *result.graphs]
-    names = [f"{g.name}" for g in result.originals] + [f"{g.name},\ncoupled" for g in result.originals]
-    cut = [np.where(changes.kind == "cut", "cut", "kept") for changes in result.changes()]
-    marks = [None] * len(cut) + cut
-    try:
-        picture.parent.mkdir(parents=True, exist_ok=True)
-        ct.draw.draw_heat(graphs, flows, times, names=names, marked=marks).savefig(picture, dpi=130)
-    except OSError as error:
-        raise CothermError("out", f"{picture.parent}: {error.strerror}", "a directory that can be written to") from None
 
 
 def _write_tables(directory: str, force: bool) -> str:
