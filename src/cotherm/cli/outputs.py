@@ -22,6 +22,7 @@ from cotherm.graphs.files import graph_bytes
 from cotherm.graphs.formats import edge_list
 from cotherm.graphs.graph import Graph
 from cotherm.io import atomic
+from cotherm.io.text import csv_bytes
 from cotherm.methods.checkpoint import UNFINISHED, remove
 
 # Title of a column of names; tables with it are read back by name.
@@ -132,18 +133,6 @@ def _kept(place: Path, data: bytes) -> Path | None:
             other.chmod(0o600)  # others may read that directory too
             return other
     return None
-
-
-def csv_bytes(titles: Iterable[str], rows: Iterable[Iterable[Any]]) -> bytes:
-    """A table as text, with numbers at full precision."""
-    import csv
-
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(titles)
-    writer.writerows(rows)
-    # File names may hold bytes that are not text; these are escaped.
-    return text.getvalue().encode("utf-8", "backslashreplace")
 
 
 def matrix_bytes(place: Path, matrix: Floats, titles: Iterable[str], names: Sequence[str] | None = None) -> bytes:

@@ -11,8 +11,10 @@ hexadecimal numbers, exponents after d. The words nan and inf are understood, an
 from __future__ import annotations
 
 import codecs
+import csv
+import io
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
@@ -269,6 +271,16 @@ def excerpt(row: str) -> str:
     return repr(row if len(row) <= 60 else row[:57] + "...")
 
 
+def csv_bytes(titles: Iterable[str], rows: Iterable[Iterable[Any]]) -> bytes:
+    """A table as text, with numbers at full precision."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(titles)
+    writer.writerows(rows)
+    # Names, of files too, may hold what is not text; this is escaped.
+    return text.getvalue().encode("utf-8", "backslashreplace")
+
+
 def _by_row(bad: NDArray[np.bool_]) -> NDArray[np.bool_]:
     return np.asarray(bad.any(axis=1)) if bad.ndim == 2 else bad
 
@@ -296,15 +308,15 @@ def cut_by_pyarrow(
 ) -> Any | None:
     """The cells of plain lines, numbers or words, as a table of pyarrow; None where it cannot take them."""
     import pyarrow as pa
-    from pyarrow import csv
+    from pyarrow import csv as arrow
 
     if mark is None:
         text, mark = re.sub(rb"[ \t]*\n[ \t]*", b"\n", re.sub(rb"[ \t]+", b" ", text.strip(b" \t"))), " "
     types = {str(c): pa.large_string() if words else pa.float64() for c in range(columns)}
-    read = csv.ReadOptions(use_threads=False, column_names=list(types))
-    parse = csv.ParseOptions(delimiter=mark, quote_char='"' if quoted else False, newlines_in_values=quoted)
-    convert = csv.ConvertOptions(column_types=types, null_values=[], check_utf8=False)
+    read = arrow.ReadOptions(use_threads=False, column_names=list(types))
+    parse = arrow.ParseOptions(delimiter=mark, quote_char='"' if quoted else False, newlines_in_values=quoted)
+    convert = arrow.ConvertOptions(column_types=types, null_values=[], check_utf8=False)
     try:
-        return csv.read_csv(pa.BufferReader(text), read, parse, convert, pa.system_memory_pool())
+        return arrow.read_csv(pa.BufferReader(text), read, parse, convert, pa.system_memory_pool())
     except pa.ArrowInvalid:
         return None

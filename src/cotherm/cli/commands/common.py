@@ -18,12 +18,13 @@ from cotherm.cli import options as declare
 from cotherm.cli import outputs
 from cotherm.cli.advice import as_options
 from cotherm.cli.inputs import items_of, read_coupling, view_names, view_number
-from cotherm.cli.outputs import ID, csv_bytes, table_text
+from cotherm.cli.outputs import ID, table_text
 from cotherm.errors import CothermError
 from cotherm.evaluate import clustering_scores, retrieval
 from cotherm.graphs.files import graph_bytes
 from cotherm.heat.times import diffusion_time
 from cotherm.io.labels import UNKNOWN
+from cotherm.io.text import csv_bytes
 from cotherm.methods.pairs.clusters import AUTO, clustering
 from cotherm.methods.pairs.rules import MOVES
 

@@ -17,6 +17,7 @@ from cotherm.cli import options as declare
 from cotherm.cli import outputs
 from cotherm.datasets.ambiguous import ambiguous_points
 from cotherm.errors import CothermError, visible
+from cotherm.io.text import csv_bytes
 
 _DEMO = """\
 Couples a ring and the same ring with a crack. Prints heat before and after, and the edges that were
@@ -93,7 +94,7 @@ def _heat_table(times: list[float], before: Sequence[Floats], after: Sequence[Fl
 def _write_tables(directory: str, force: bool) -> str:
     tables = _photographs() | _bodies()
     places = [outputs.free_place(str(Path(directory) / name), (".csv",), force=force) for name in tables]
-    outputs.write_all(places, [outputs.csv_bytes(*table) for table in tables.values()], force=force)
+    outputs.write_all(places, [csv_bytes(*table) for table in tables.values()], force=force)
     return visible("Written: " + ", ".join(map(str, places)))
 
 

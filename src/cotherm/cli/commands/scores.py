@@ -16,11 +16,12 @@ from cotherm.cli import inputs, outputs
 from cotherm.cli import options as declare
 from cotherm.cli.advice import as_options
 from cotherm.cli.correspondence import labels_of_items
-from cotherm.cli.outputs import ID, announce, csv_bytes, table_text
+from cotherm.cli.outputs import ID, announce, table_text
 from cotherm.errors import CothermError, visible
 from cotherm.evaluate import clustering_scores, retrieval
 from cotherm.io.atomic import as_path
 from cotherm.io.labels import UNKNOWN
+from cotherm.io.text import csv_bytes
 
 _CLUSTER = """\
 Spectral clustering. A coupling gives clusters for each of its views; for one answer for all items of

@@ -14,6 +14,7 @@ from cotherm.cli.correspondence import read_functions
 from cotherm.cli.outputs import ID
 from cotherm.cli.summary import about_file, about_graph
 from cotherm.errors import CothermError, visible
+from cotherm.io.text import csv_bytes
 
 _GRAPH = """\
 Joins every point to its nearest neighbors, with Gaussian weights, and writes the graph. The graph of
@@ -134,7 +135,7 @@ def _distances(options: argparse.Namespace) -> None:
             for v in range(graph.n)
             for u, d in zip(near.indices[v], near.distances[v], strict=True)
         )
-        content = outputs.csv_bytes((ID, "neighbor", "distance"), rows)
+        content = csv_bytes((ID, "neighbor", "distance"), rows)
     else:
         known = inputs.Lookup(graph, name)
         sources = None if options.sources is None else [known.require(one, "--sources") for one in options.sources]
@@ -191,7 +192,7 @@ def _changes(options: argparse.Namespace) -> None:
     titles = ("view", "source", "target", "before", "after", "change")
     cells = [[str(one["view"]), *(str(one[kind]) for kind in kinds)] for one in counts]
     table = outputs.table_text(["view", *kinds], cells)
-    outputs.deliver(options, {place: outputs.csv_bytes(titles, rows)}, {"changes": counts}, table)
+    outputs.deliver(options, {place: csv_bytes(titles, rows)}, {"changes": counts}, table)
 
 
 _INFO = """\
