@@ -100,11 +100,6 @@ class Choice:
         return None if self.known is None else tuple(self.known[c] for c in self.features)
 
     @property
-    def others(self) -> tuple[str, ...] | None:
-        """The titles of all columns but that of the names."""
-        return None if self.known is None else tuple(t for c, t in enumerate(self.known) if c != self.names)
-
-    @property
     def reading(self) -> str:
         """What the reading says about columns that are not features."""
         left = self.width - len(self.features) - (self.names is not None) - (self.label is not None)
@@ -152,17 +147,6 @@ def refuse_repeated(place: Path | str, titles: Sequence[str], title: str) -> Non
     """Refuse a title of several columns."""
     if titles.count(title) > 1:
         raise CothermError(str(place), f"{titles.count(title)} columns {title!r}", "titles that tell columns apart")
-
-
-def refuse_text(place: str, found: Sequence[tuple[str, str]], *, titled: bool) -> CothermError:
-    """The error for columns of words: what to call each, and an example."""
-    columns = [f"{title} ({example})" for title, example in found[:_SHOWN]]
-    more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
-    given = f"text in {len(found)} column{'s' * (len(found) != 1)}: {', '.join(columns)}{more}"
-    advice, code = _CHOOSE, "text-columns"
-    if not titled:
-        advice, code = f"Write titles in the first row to choose columns by. {_CHOOSE}", "untitled+text-columns"
-    return CothermError(place, given, "numbers to compare items by", advice, code=code)
 
 
 @dataclass(frozen=True)
@@ -311,16 +295,22 @@ class Layout:
                 return place, "a missing value" if math.isnan(values[k, c]) else str(values[k, c])
             return place, excerpt(cell) if cell else "an empty cell"
 
-        known = choice.others
+        known = None if choice.known is None else tuple(t for c, t in enumerate(choice.known) if c != choice.names)
         found = Numbers(source.path, values, self.names, self.titles, labels, self.reading, where, choice.absent, known)
         return replace(found, untitled=source.titles is None)
 
     def _refuse_words(self) -> None:
         """Refuse features that are words, all in one message."""
         words = self.source.words_in(self.choice.features)
-        if words:
-            named = [(self.choice.title(c) or f"column {c + 1}", excerpt(word)) for c, word in words.items()]
-            raise refuse_text(str(self.source.path), named, titled=self.titles is not None)
+        if not words:
+            return
+        named = [f"{self.choice.title(c) or f'column {c + 1}'} ({excerpt(word)})" for c, word in words.items()]
+        more = f" and {len(named) - _SHOWN} more" if len(named) > _SHOWN else ""
+        given = f"text in {len(named)} column{'s' * (len(named) != 1)}: {', '.join(named[:_SHOWN])}{more}"
+        advice, code = _CHOOSE, "text-columns"
+        if self.titles is None:
+            advice, code = f"Write titles in the first row to choose columns by. {_CHOOSE}", "untitled+text-columns"
+        raise CothermError(str(self.source.path), given, "numbers to compare items by", advice, code=code)
 
 
 def laid_out(source: Columns, request: Request = EVERYTHING) -> Layout:

@@ -86,7 +86,7 @@ def _numbers(path: Path, cells: Any, name: str | None, request: Request, whole: 
         given = f"{found.shape[0]} x {found.shape[1]} numbers for {len(names)} cells"
         raise CothermError(place, given, "a row of numbers for each")
     values = _dense(place, found)
-    features = None if titles is None else tuple(titles[c] for c in choice.features)
+    features = choice.titles
     labels, absent = _labels(path, cells, whole, names, request)
     columns = [key for key in cells["obs"] if key != cells["obs"].attrs.get("_index")]
     require_all(f"{place}: obs", columns, request, absent)
