@@ -7,6 +7,7 @@ import csv
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple, NoReturn
 
 from cotherm.errors import CothermError, visible
@@ -268,6 +269,4 @@ def sources(parser: argparse.ArgumentParser, *, pairs: bool = False) -> None:
     add(group, *([_PAIRS] if pairs else []), _LABELS_USED)
 
 
-def sources_or_pairs(parser: argparse.ArgumentParser) -> None:
-    """The same where rows may be paired instead."""
-    sources(parser, pairs=True)
+sources_or_pairs = partial(sources, pairs=True)

@@ -167,10 +167,11 @@ def titles_over_labels(rows: Sequence[Sequence[str]], open_rows: int, names: Set
     first, *body = rows
     if not body or (len(first) > 1 and first[0] in names):
         return False
-    columns = list(zip(*body, strict=True))
-    if len(first) > 1 and (is_name_word(first[0]) or (not first[0] and _are_names(columns[0], names))):
+    column = [row[0] for row in body]
+    known = not names.isdisjoint(column)
+    if len(first) > 1 and (is_name_word(first[0]) or (not first[0] and (known or is_count(column)))):
         return True
-    if len(first) > 1 and not names.isdisjoint(columns[0]):
+    if len(first) > 1 and known:
         return not _occurs_below(first, body)
     likely = not _occurs_below(first, body) and not any(map(looks_numeric, first)) and any(map(is_word, first))
     as_read, other = (len(body), len(rows)) if likely else (len(rows), len(body))
@@ -230,10 +231,6 @@ def _is_index(column: Sequence[str]) -> bool:
 def _occurs_below(first: Sequence[str], body: Rows) -> bool:
     known = [(c, cell) for c, cell in enumerate(first) if not is_missing(cell)]
     return any(row[c] == cell for row in body for c, cell in known)
-
-
-def _are_names(column: Sequence[str], names: Set[str]) -> bool:
-    return is_count(column) or not names.isdisjoint(column)
 
 
 def _is_odd(name: str, others: Sequence[str]) -> bool:

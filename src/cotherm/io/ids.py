@@ -54,19 +54,16 @@ def holds_names(path: Path, title: str | None, column: Sequence[str], request: R
     """Whether the first column of a table of numbers holds the names of rows, if nothing is said."""
     if request.keeps_out(title):
         return False
-    if title is not None and request.columns is not None and not is_name_title(title):
-        # The column is asked for, or left out unless it can only hold names.
-        return title not in request.columns and is_column_of_names(column) and len(set(column)) == len(column)
-    return is_name_column(path, title, column)
-
-
-def is_name_column(path: Path, title: str | None, column: Sequence[str]) -> bool:
-    """Whether the first column holds the names of rows, where nothing is said about it."""
+    different = len(set(column)) == len(column)
     if title is not None and is_name_title(title):
         return True
-    if (len(column) > 2 and is_count(column)) or _must_be_names(column):  # an index, not a feature
+    if title is not None and request.columns is not None:
+        # The column is asked for, or left out unless it can only hold names.
+        return title not in request.columns and is_column_of_names(column) and different
+    if (len(column) > 2 and is_count(column)) or (different and _must_be_names(column)):  # an index, not a feature
         return True
-    if title is not None and is_either_title(title) and _could_be_names(column):
+    whole = different and all(whole_number(cell) is not None for cell in column)
+    if title is not None and is_either_title(title) and whole:
         advice = f"Call it {title}_id if they are names, {title}_count or the like if they are not."
         place, given = f"{path}: column 1 ({title})", "numbers that may be names of rows"
         raise CothermError(place, given, "a title that tells", advice)
@@ -75,12 +72,8 @@ def is_name_column(path: Path, title: str | None, column: Sequence[str]) -> bool
 
 def _must_be_names(column: Sequence[str]) -> bool:
     """Whether cells of digits must be names: they begin with 0, or have more digits than a number holds."""
-    odd = [cell for cell in column if len(cell) > _MOST_DIGITS or (cell[:1] == "0" and len(cell) > 1)]
-    return bool(odd) and all(cell.isascii() and cell.isdigit() for cell in column) and len(set(column)) == len(column)
-
-
-def _could_be_names(column: Sequence[str]) -> bool:
-    return len(set(column)) == len(column) and all(whole_number(cell) is not None for cell in column)
+    odd = any(len(cell) > _MOST_DIGITS or (cell[:1] == "0" and len(cell) > 1) for cell in column)
+    return odd and all(cell.isascii() and cell.isdigit() for cell in column)
 
 
 def checked_names(

@@ -73,16 +73,11 @@ class LineReader(Numbered):
     """
 
     def __init__(self, text: bytes, *, comment: str | None, start: int = 0, first: int = 1) -> None:
-        self._text = text
+        self.text = text
         self._comment = comment
         self._start = start
         self._first = first
         self._count: int | None = None
-
-    @property
-    def is_large(self) -> bool:
-        """Whether pyarrow is worth being loaded for it."""
-        return len(self._text) >= limits.COMPILED_TABLE_BYTES
 
     def __len__(self) -> int:
         if self._count is None:
@@ -119,7 +114,7 @@ class LineReader(Numbered):
             if found.rows:
                 line = found.numbers[0]
                 start = at + _end_of_line(block, line - number)
-                return found.find(0), LineReader(self._text, comment=self._comment, start=start, first=line + 1)
+                return found.find(0), LineReader(self.text, comment=self._comment, start=start, first=line + 1)
         return Lines([], []), self
 
     def find(self, k: int) -> Lines:
@@ -140,11 +135,11 @@ class LineReader(Numbered):
     def pieces(self) -> Iterator[tuple[int, int, bytes]]:
         """Where a piece of whole lines starts, the number of its first line, and the piece."""
         at, number = self._start, self._first
-        while at < len(self._text):
-            stop = self._text.rfind(b"\n", at, at + _BLOCK) + 1
+        while at < len(self.text):
+            stop = self.text.rfind(b"\n", at, at + _BLOCK) + 1
             if not stop:
-                stop = self._text.find(b"\n", at + _BLOCK) + 1 or len(self._text)
-            block = self._text[at:stop]
+                stop = self.text.find(b"\n", at + _BLOCK) + 1 or len(self.text)
+            block = self.text[at:stop]
             yield at, number, block
             at = stop
             number += block.count(b"\n")
@@ -196,7 +191,8 @@ def number_blocks(
     done = 0
     for _, first, block in content.pieces():
         lines: Numbered = content.of(block, first)
-        rows = plain_rows(block, columns, delimiter) if content.is_large else None
+        large = len(content.text) >= limits.COMPILED_TABLE_BYTES  # only then pyarrow is worth being loaded
+        rows = plain_rows(block, columns, delimiter) if large else None
         if rows is None:
             lines = content.lines(block, first)
             rows = number_rows(lines, columns, needed, delimiter=delimiter)
