@@ -30,7 +30,7 @@ class Command(NamedTuple):
 
 
 def refuse_given(
-    options: argparse.Namespace, names: Sequence[str], needed: str, advice: str = "", default: str = ""
+    options: argparse.Namespace, names: Sequence[str], needed: str, advice: str = "", default: str | None = None
 ) -> None:
     """Refuse options that have no meaning here, and were given as something else than the default."""
     for name in names:

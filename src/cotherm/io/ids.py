@@ -148,8 +148,8 @@ def note_of(columns: Ints, titles: Sequence[str] | None) -> str:
 
 def refuse_first(table: Numbers) -> None:
     """Refuse the first column of a table without names if it may hold them."""
-    alone = table.values.shape[1] == 1 or _in_company(table.values, table.doubtful)
-    if table.names is None and 0 in table.doubtful and not alone:
+    several = table.values.shape[1] > 1
+    if table.names is None and several and 0 in table.doubtful and not _in_company(table.values, table.doubtful):
         count = np.sum(~np.isnan(table.values[:, 0]))
         raise _either(table.named(0), f"{count} different whole numbers, which may be ids or a feature", table, 0)
 
