@@ -6,7 +6,6 @@ import base64
 import dataclasses
 import html
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -50,14 +49,9 @@ class ArraysInShort:
     """Base class of records that hold arrays: their shapes stand for them."""
 
     def __repr__(self) -> str:
-        return in_short(self)
-
-
-def in_short(record: Any) -> str:
-    """Fields of a dataclass or named tuple, with the shapes of arrays in place of their entries."""
-    names = getattr(record, "_fields", None) or [one.name for one in dataclasses.fields(record)]
-    fields = [f"{name}={_value(getattr(record, name))}" for name in names]
-    return f"{type(record).__name__}({', '.join(fields)})"
+        names = getattr(self, "_fields", None) or [one.name for one in dataclasses.fields(self)]  # type: ignore[arg-type]
+        fields = [f"{name}={_value(getattr(self, name))}" for name in names]
+        return f"{type(self).__name__}({', '.join(fields)})"
 
 
 def _value(value: object) -> str:

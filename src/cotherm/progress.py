@@ -68,7 +68,7 @@ class Meter:
 
     def __enter__(self) -> Meter:
         global _current  # noqa: PLW0603
-        seen = in_notebook() or _watched()
+        seen = in_notebook() or is_terminal(sys.stderr)
         wanted = (seen or _asked) and not _silenced and sys.stderr is not None
         if wanted and _current is None and os.getpid() == _HOME:
             # With the context of the caller: notebooks find the cell to write to in it.
@@ -149,10 +149,10 @@ def in_notebook() -> bool:
         return False
 
 
-def _watched() -> bool:
-    """Whether standard error is a terminal; a stream that cannot tell does not count as one."""
+def is_terminal(stream: Any) -> bool:
+    """Whether a stream is a terminal; one that cannot tell does not count as one."""
     try:
-        return bool(sys.stderr.isatty())
+        return bool(stream.isatty())
     except Exception:  # it is None, closed, lacks the method, or is a foreign object whose method fails
         return False
 

@@ -66,8 +66,7 @@ _UNICODE = "their Unicode form (NFC, NFD)"
 _NUMBER_BEHIND = "a number at their end"
 
 
-def _composed(name: str) -> str:
-    return unicodedata.normalize("NFC", name)
+_composed = partial(unicodedata.normalize, "NFC")
 
 
 def _reduced(name: str) -> str:

@@ -37,27 +37,23 @@ def integer(argument: str, value: object, *, least: int, most: int | None = None
 def real(argument: str, value: object, *, positive: bool = False) -> float:
     """A finite number that is ≥ 0, or > 0 where asked."""
     needed = "a finite number " + ("> 0" if positive else ">= 0")
-    number = _finite_number(argument, value, needed)
-    if number < 0 or (positive and number == 0):
-        raise CothermError(argument, str(number), needed)
-    return number
+    found = number(argument, value, needed)
+    if found < 0 or (positive and found == 0):
+        raise CothermError(argument, str(found), needed)
+    return found
 
 
-def number(argument: str, value: object) -> float:
+def number(argument: str, value: object, needed: str = "a finite number") -> float:
     """A finite number of either sign."""
-    return _finite_number(argument, value, "a finite number")
-
-
-def _finite_number(argument: str, value: object, needed: str) -> float:
     if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Real):
         raise CothermError(argument, describe(value), needed)
     try:
-        number = float(value)
+        found = float(value)
     except OverflowError:  # an integer past the largest float
         raise CothermError(argument, describe(value), needed) from None
-    if not math.isfinite(number):
-        raise CothermError(argument, str(number), needed)
-    return number
+    if not math.isfinite(found):
+        raise CothermError(argument, str(found), needed)
+    return found
 
 
 def boolean(argument: str, value: object) -> bool:

@@ -180,7 +180,7 @@ def test_neighbors_of_all_items(run: Run, place: Path) -> None:
         (["pairs.npz", "--method", "heat"], "--method: heat; needed: --clusters"),
         (["pairs.npz", "--view", 1], "--view: 1; needed: --neighbors"),
         (["pairs.npz", "--top", 3], "--top: 3; needed: --neighbors"),
-        (["pairs.npz", "--all"], "--all: True; needed: --neighbors"),
+        (["pairs.npz", "--all"], "--all: given; needed: --neighbors"),
         (["pairs.npz", "--neighbors", "n.csv"], "--view: none"),
         (["pairs.npz", "--neighbors", "n.csv", "--view", 3], "--view: '3'"),
         (["pairs.npz", "--neighbors", "n.csv", "--view", 1, "--top", 0], "--top: 0"),

@@ -17,6 +17,7 @@ import cotherm as ct
 from cotherm.cli import outputs
 from cotherm.errors import CothermError
 from cotherm.io import atomic
+from cotherm.io.text import csv_bytes
 from tests.cli.conftest import Run
 from tests.cli.test_refusals import refused
 from tests.fuzz import seeds
@@ -47,8 +48,8 @@ def no_work(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: Any, **__: Any) -> None:
         raise AssertionError("the work began")
 
-    for reader in ("short.read_view", "short.read_views", "couple.read_views"):
-        monkeypatch.setattr(f"cotherm.cli.commands.{reader}", fail)
+    for reader in ("commands.couple.read_views", "inputs.read_view", "inputs.read_views"):
+        monkeypatch.setattr(f"cotherm.cli.{reader}", fail)
 
 
 @pytest.mark.usefixtures("no_work")
@@ -233,5 +234,5 @@ def test_json_has_no_nan(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_titles_that_are_no_text_can_be_written() -> None:
-    assert outputs.csv_bytes(["\udcff", "é"], []).decode() == "\\udcff,é\n"
-    assert io.BytesIO(outputs.csv_bytes(["a\nb"], [])).read() == b'"a\nb"\n'
+    assert csv_bytes(["\udcff", "é"], []).decode() == "\\udcff,é\n"
+    assert io.BytesIO(csv_bytes(["a\nb"], [])).read() == b'"a\nb"\n'

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 import cotherm as ct
-from cotherm.io import atomic
 from cotherm.methods.coupling.shards import refuse_same_places
 from tests.cli.conftest import Run, write_tables
 
@@ -68,16 +67,6 @@ def test_shards_that_are_read_are_not_written(run: Run, there: Path) -> None:
         with pytest.raises(ct.CothermError, match=message):
             refuse_same_places(out, graphs, None if checkpoint is None else Path(checkpoint))
     refuse_same_places("c", graphs, Path("state"))
-
-
-def test_case_is_that_of_the_file_system(run: Run, there: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert not atomic.same_place(there / "new.npz", there / "NEW.npz") or (there / "FIRST.csv").exists()
-    monkeypatch.setattr(atomic, "_ignores_case", lambda _: True)
-    assert atomic.same_place(there / "new.npz", there / "NEW.npz")
-    assert not atomic.same_place(there / "new.npz", there / "newer.npz")
-    answer = run("couple", *VIEWS, "--out", "c.npz", "--checkpoint", "C.npz")
-    assert answer.code == 2
-    assert "the same file as --out" in answer.err
 
 
 def test_outputs_of_common_differ(run: Run, coupled: Path, there: Path) -> None:

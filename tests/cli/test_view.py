@@ -39,7 +39,7 @@ def test_view(run: Run, coupled: Path, tmp_path: Path, no_browser: list[str]) ->
 def test_a_browser_on_a_terminal(
     run: Run, coupled: Path, tmp_path: Path, no_browser: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("cotherm.cli.commands.pictures.is_terminal", lambda: True)
+    monkeypatch.setattr("cotherm.cli.commands.pictures.is_terminal", lambda _: True)
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     answer = run("view", coupled / "coupled.npz")
     (page,) = tmp_path.glob("*.html")

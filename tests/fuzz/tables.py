@@ -18,7 +18,7 @@ from cotherm import CothermError
 from cotherm.cli.correspondence import read_labels
 from cotherm.cli.inputs import View
 from cotherm.graphs.graph import Graph
-from cotherm.io.columns import Layout, open_table
+from cotherm.io.columns import Layout, Request, laid_out, opened_columns
 from cotherm.io.table import completed
 
 Cells = list[list[str]]
@@ -73,6 +73,12 @@ def numbers_table(random: Random) -> Written:
 def _with_commas(table: Written) -> Written:
     """The same with decimal commas; names and titles have no points."""
     return replace(table, data=table.data.replace(b".", b","), decimal=",")
+
+
+def open_table(path: Path, header: bool | None = None) -> Layout:
+    """A text table or a sheet and what its columns mean."""
+    with opened_columns(path, Request(header=header)) as columns:
+        return laid_out(columns)
 
 
 def numbers_of(table: Layout) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:

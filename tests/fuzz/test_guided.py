@@ -12,10 +12,9 @@ import numpy as np
 import pytest
 
 import cotherm as ct
-from cotherm.io.columns import open_table
 from tests.fuzz import guided, targets
 from tests.fuzz.choices import Choices
-from tests.fuzz.tables import numbers_of
+from tests.fuzz.tables import numbers_of, open_table
 from tests.torture.counts import Counts
 from tests.torture.guided import count
 

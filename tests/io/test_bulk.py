@@ -15,10 +15,9 @@ import cotherm as ct
 from cotherm import limits
 from cotherm.errors import CothermError
 from cotherm.io import text_table
-from cotherm.io.columns import open_table
 from cotherm.io.text_table import _parsed
 from tests.fuzz.mutations import mutate
-from tests.fuzz.tables import numbers_of, numbers_table
+from tests.fuzz.tables import numbers_of, numbers_table, open_table
 from tests.io.test_number_table import table as table_in_python
 
 # Numbers that are hard to round, or to tell at all.

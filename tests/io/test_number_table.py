@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from cotherm import CothermError
-from cotherm.io.columns import Layout, open_table
-from tests.fuzz.tables import numbers_of
+from cotherm.io.columns import Layout
+from tests.fuzz.tables import numbers_of, open_table
 
 
 def table(tmp_path: Path, text: str) -> Layout:

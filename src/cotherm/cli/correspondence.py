@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -12,18 +12,9 @@ import numpy as np
 
 from cotherm import validation
 from cotherm.arrays import Floats, Ints
+from cotherm.cli import inputs
 from cotherm.cli.advice import as_options, in_options
-from cotherm.cli.inputs import (
-    NO_HEADERS,
-    Headers,
-    Lookup,
-    View,
-    header_of,
-    name_of,
-    read_headers,
-    read_points,
-    view_names,
-)
+from cotherm.cli.inputs import NO_HEADERS, Headers, View
 from cotherm.cli.options import BY
 from cotherm.errors import CothermError
 from cotherm.functions import feature_functions, landmark_functions, match_labels
@@ -33,7 +24,7 @@ from cotherm.io.cells import is_count, titles_over_landmarks
 from cotherm.io.ids import refuse_other_count
 from cotherm.io.labels import UNKNOWN, Items, Labels, Words, labels_of_sets
 from cotherm.io.text import excerpt
-from cotherm.io.text_table import open_text_table
+from cotherm.io.text_table import TextTable, open_text_table
 from cotherm.pairs import named_items
 from cotherm.spelling import near_miss
 
@@ -99,70 +90,58 @@ def read_labels(
 ) -> Labels:
     """Read labels from one file for all views or one for each; ``shared`` refuses labels that no two items share."""
     places = [atomic.as_path(path) for path in paths]
-    sets = [Items(view.graph.n, view.names, name_of(view.graph, k)) for k, view in enumerate(views)]
+    sets = [Items(view.graph.n, view.names, inputs.name_of(view.graph, k)) for k, view in enumerate(views)]
     with in_options(), as_options(paths=option):
-        return labels_of_sets(sets, places, column, [header_of(place, headers) for place in places], shared=shared)
+        return labels_of_sets(
+            sets, places, column, [inputs.header_of(place, headers) for place in places], shared=shared
+        )
 
 
-def labels_of_items(graphs: Sequence[Graph], options: argparse.Namespace) -> Labels | None:
-    """The class of every vertex of every graph, where --labels names files: one for all graphs or one for each."""
+def labels_of_items(graphs: Sequence[Graph], options: argparse.Namespace) -> tuple[list[Words] | None, list[str]]:
+    """The class of every vertex of every graph, where --labels names files, and how they were read."""
     if not options.labels:
-        return None
-    return read_labels([View(graph) for graph in graphs], options.labels, options.column, read_headers(options))
+        return None, []
+    views = [View(graph) for graph in graphs]
+    found = read_labels(views, options.labels, options.column, inputs.read_headers(options))
+    return found.of, found.reading
 
 
-@dataclass(frozen=True)
-class RowPairs:
-    """The table of pairs, and how it was made."""
-
-    table: Ints
-    reading: list[str]
-
-
-def paired_rows(views: Sequence[View], *, row_by_row: bool) -> RowPairs:
-    """Pair rows with the same id; if no table has ids, row by row when asked for."""
-    names = view_names([view.graph for view in views])
+def paired_rows(views: Sequence[View], *, row_by_row: bool) -> tuple[Ints, list[str]]:
+    """The table of rows with the same id, or row by row if no table has ids and it is asked for; how it was made."""
+    names = inputs.view_names([view.graph for view in views])
     without = [name for name, view in zip(names, views, strict=True) if view.names is None]
     if not without:
         return _by_id(views, names)
     sizes = [view.graph.n for view in views]
+    needed = "ids in the first column of every table"
     if len(without) < len(views):
-        raise CothermError(
-            without[0], "no ids, though another view has some", "ids in the first column of every table", _OTHER_WAYS
-        )
+        raise CothermError(without[0], "no ids, though another view has some", needed, _OTHER_WAYS)
     if len(set(sizes)) > 1:
         given = f"no ids, and {' and '.join(f'{n:,}' for n in sizes)} rows"
-        raise CothermError("VIEW", given, "ids in the first column of every table", _OTHER_WAYS)
+        raise CothermError("VIEW", given, needed, _OTHER_WAYS)
     if not row_by_row:
-        raise CothermError(
-            "VIEW",
-            f"no ids, and {sizes[0]:,} rows in every view",
-            "to know which rows are the same item",
-            f"If row k is the same item in every view: --paired. {_OTHER_WAYS}",
-        )
+        given, needed = f"no ids, and {sizes[0]:,} rows in every view", "to know which rows are the same item"
+        raise CothermError("VIEW", given, needed, f"If row k is the same item in every view: --paired. {_OTHER_WAYS}")
     table = np.tile(np.arange(sizes[0])[:, np.newaxis], len(views))
-    return RowPairs(table, [f"paired: {sizes[0]:,} rows of every view, row by row"])
+    return table, [f"paired: {sizes[0]:,} rows of every view, row by row"]
 
 
-def _by_id(views: Sequence[View], names: Sequence[str]) -> RowPairs:
+def _by_id(views: Sequence[View], names: Sequence[str]) -> tuple[Ints, list[str]]:
     ids = [view.names or () for view in views]  # each id occurs once: tables that repeat one are refused
-    if not any(set(a) & set(b) for k, a in enumerate(ids) for b in ids[k + 1 :]):
+    both = list(combinations(range(len(ids)), 2))
+    if all(set(ids[a]).isdisjoint(ids[b]) for a, b in both):
         examples = " and ".join(excerpt(one[0]) for one in ids if one)
-        causes = [
-            f"{found.sentence(names[a], names[b])}."
-            for a, b in combinations(range(len(ids)), 2)
-            if (found := near_miss(ids[a], ids[b])) is not None
-        ]
+        near = [(near_miss(ids[a], ids[b]), names[a], names[b]) for a, b in both]
+        causes = [f"{found.sentence(a, b)}." for found, a, b in near if found is not None]
         given, advice = f"no id that is in two views (such as {examples})", " ".join([*causes, _OTHER_WAYS])
         raise CothermError("VIEW", given, "ids in common", advice)
     notes: list[str] = []
     table = named_items(ids, names, tell=notes.append)
     table = table[np.sum(table >= 0, axis=1) > 1]
     alone = [view.graph.n - int(np.sum(table[:, k] >= 0)) for k, view in enumerate(views)]
-    text = f"paired: {len(table):,} items by id"
     left = [f"{count:,} of {name}" for count, name in zip(alone, names, strict=True) if count]
-    reading = f"{text}; in one view only: {', '.join(left)}" if left else text
-    return RowPairs(table, [reading, *(f"Note: {note}" for note in notes)])
+    text = f"paired: {len(table):,} items by id" + (f"; in one view only: {', '.join(left)}" if left else "")
+    return table, [text, *(f"Note: {note}" for note in notes)]
 
 
 @dataclass(frozen=True)
@@ -178,17 +157,18 @@ def read_functions(views: Sequence[View], options: argparse.Namespace) -> Known:
     """From what the options name."""
     if options.known is not None and not options.labels:
         raise CothermError("--known", str(options.known), "labels to choose from (--labels)")
-    headers = read_headers(options)
-    if options.labels:
-        labels = read_labels(views, options.labels, options.column, headers)
-        used = labels.of if options.known is None else _some(labels.of, options.known, options.seed)
+    headers = inputs.read_headers(options)
+    labels, reading = labels_of_items([view.graph for view in views], options)
+    if labels is not None:
+        used = labels if options.known is None else _some(labels, options.known, options.seed)
         with as_options("labels"):
             found = match_labels(used, UNKNOWN)
-        names = view_names([view.graph for view in views])
-        reading = [*labels.reading, f"--labels: {found.note(names)}"] if found.left_out else labels.reading
+        names = inputs.view_names([view.graph for view in views])
+        if found.left_out:
+            reading = [*reading, f"--labels: {found.note(names)}"]
         if options.known is not None:
-            reading = [*reading, _how_many(labels.of, used, names, options.known)]
-        return Known(list(found.functions), labels.of, reading)
+            reading = [*reading, _how_many(labels, used, names, options.known)]
+        return Known(list(found.functions), labels, reading)
     if options.landmarks:
         return _landmarks(views, options.landmarks, headers)
     if options.features:
@@ -215,57 +195,46 @@ def _some(labels: list[Words], share: float, seed: int) -> list[Words]:
 
 def _how_many(labels: list[Words], used: list[Words], names: list[str], share: float) -> str:
     """Say how many labels were used, and how many kept back."""
-    counts = [
-        (int(np.sum(some != UNKNOWN)), int(np.sum(every != UNKNOWN))) for some, every in zip(used, labels, strict=True)
-    ]
-    said = [f"{some} of {every} labels used, {every - some} kept back" for some, every in counts]
-    text = (
-        said[0] if len(set(said)) == 1 else "; ".join(f"{name}: {one}" for name, one in zip(names, said, strict=True))
-    )
-    return f"--known {share:g}: {text}"
+    said = []
+    for some, every in zip(used, labels, strict=True):
+        count, known = int(np.sum(some != UNKNOWN)), int(np.sum(every != UNKNOWN))
+        said.append(f"{count} of {known} labels used, {known - count} kept back")
+    each = (f"{name}: {one}" for name, one in zip(names, said, strict=True))
+    return f"--known {share:g}: {said[0] if len(set(said)) == 1 else '; '.join(each)}"
+
+
+def landmark_columns(
+    path: str, headers: Headers, names: Sequence[Collection[str] | None], most: int
+) -> tuple[list[list[str]], TextTable]:
+    """The items of every view in a table of landmarks, at most as many as ``most``, and the table below its titles."""
+    place = atomic.as_path(path)
+    table = open_text_table(place)
+    if table.count > most + 1:
+        raise CothermError(path, f"{table.count} rows", f"at most one for each of {most} vertices")
+    if table.width not in (1, len(names)):
+        raise CothermError(path, f"{table.width} columns", f"one for each of {len(names)} views, or one")
+    titled = inputs.header_of(place, headers)
+    table = table.below_titles(titles_over_landmarks(table.first, names) if titled is None else titled)
+    if not table.count:
+        raise CothermError(path, "no landmarks", "a row for each")
+    columns = [table.words(c) for c in range(table.width)]
+    return columns * (len(names) // len(columns)), table
 
 
 def _landmarks(views: Sequence[View], path: str, headers: Headers) -> Known:
-    place = atomic.as_path(path)
-    source = open_text_table(place)
     most = max(view.graph.n for view in views)
-    if source.count > most + 1:
-        raise CothermError(path, f"{source.count} rows", f"at most one for each of {most} vertices")
-    rows = list(source.rows())
-    if len(rows[0]) not in (1, len(views)):
-        raise CothermError(path, f"{len(rows[0])} columns", f"one for each of {len(views)} views, or one")
-    titled = header_of(place, headers)
-    if titled is None:
-        titled = titles_over_landmarks(rows[0], _names_of_columns(views, len(rows[0])))
-    titles = f" (titles {', '.join(rows[0])})" if titled else ""
-    start = 1 if titled else 0
-    rows = rows[start:]
-    if not rows:
-        raise CothermError(path, "no landmarks", "a row for each")
-    columns = list(zip(*rows, strict=True)) * (len(views) if len(rows[0]) == 1 else 1)
+    columns, table = landmark_columns(path, headers, [view.names for view in views], most)
     functions = []
     for k, (view, cells) in enumerate(zip(views, columns, strict=True)):
-        items = Lookup(view.graph, name_of(view.graph, k))
+        items = inputs.Lookup(view.graph, inputs.name_of(view.graph, k))
         vertices = [items.find(cell) for cell in cells]
         if None in vertices:
             wrong = vertices.index(None)
-            raise CothermError(
-                source.place(wrong + start),
-                excerpt(cells[wrong]),
-                items.needed,
-                f"If the first row holds titles: --header {path}." if wrong == 0 and not titled else "",
-            )
+            advice = "" if wrong or table.titled else f"If the first row holds titles: --header {path}."
+            raise CothermError(table.place(wrong), excerpt(cells[wrong]), items.needed, advice)
         functions.append(landmark_functions(view.graph, np.array(vertices)))
-    return Known(functions, None, [f"{path}: {len(rows)} landmark{'s' * (len(rows) != 1)}{titles}"])
-
-
-def _names_of_columns(views: Sequence[View], columns: int) -> list[set[str] | None]:
-    """For every column, the names its cells may hold; None if rows have only numbers."""
-    names = [None if view.names is None else set(view.names) for view in views]
-    if columns == len(views):
-        return names
-    known = [one for one in names if one is not None]
-    return [set().union(*known) if known else None]
+    titles = f" (titles {', '.join(table.first)})" if table.titled else ""
+    return Known(functions, None, [f"{path}: {table.count} landmark{'s' * (table.count != 1)}{titles}"])
 
 
 def _features(views: Sequence[View], paths: Sequence[str], headers: Headers) -> Known:
@@ -280,10 +249,12 @@ def _given(views: Sequence[View], paths: Sequence[str], headers: Headers, option
     blocks: list[Any] = []
     reading = []
     for k, (view, path) in enumerate(zip(views, paths, strict=True)):
-        points = read_points(atomic.as_path(path), headers)
+        points = inputs.read_points(atomic.as_path(path), headers)
         if len(points.values) != view.graph.n:
             raise CothermError(
-                path, f"{len(points.values)} rows", f"{view.graph.n}, one for each vertex of {name_of(view.graph, k)}"
+                path,
+                f"{len(points.values)} rows",
+                f"{view.graph.n}, one for each vertex of {inputs.name_of(view.graph, k)}",
             )
         order, how = _order(view, k, path, points.names)
         blocks.append(points.values[order])
@@ -298,7 +269,7 @@ def _order(view: View, k: int, path: str, names: Sequence[str] | None) -> tuple[
     """The row of a table that belongs to each vertex: by name if both have names, else row by row."""
     if names is None or view.names is None:
         return slice(None), "row by row"
-    name = name_of(view.graph, k)
+    name = inputs.name_of(view.graph, k)
     refuse_other_count(path, names, name, view.names)
     if set(names) != set(view.names):
         stranger = next(iter(sorted(set(names) - set(view.names)) or sorted(set(view.names) - set(names))))

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -22,13 +23,12 @@ from cotherm.graphs.files import MESH_SUFFIXES, read_graph, read_mesh
 from cotherm.graphs.formats import by_meshio, edge_list
 from cotherm.graphs.graph import Graph
 from cotherm.heat.times import diffusion_time
-from cotherm.io import archive, atomic, kinds
+from cotherm.io import archive, atomic, ids, kinds
 from cotherm.io.cells import shown, whole_number
-from cotherm.io.columns import Selection
-from cotherm.io.ids import Suspects, refuse_shared
-from cotherm.io.kinds import PACKED, TABLES, TEXT, advice_for, stem_of, suffix_of
+from cotherm.io.columns import EVERYTHING, Numbers, Request
+from cotherm.io.kinds import stem_of, suffix_of
 from cotherm.io.single_cells import count_modalities
-from cotherm.io.table import Found, Request, Table, read_tables
+from cotherm.io.table import read_tables
 from cotherm.io.text import excerpt
 from cotherm.io.text_table import first_line
 from cotherm.methods.coupling.result import Coupling
@@ -138,18 +138,20 @@ def _views_in(paths: Sequence[str], options: argparse.Namespace, *, told: bool =
     request, header = request_of(options, len(paths)), read_headers(options)
     places = [atomic.as_path(path) for path in paths]
     views: list[list[View]] = []
-    tables: list[tuple[Path, Found]] = []
+    tables: list[Numbers] = []
     for place in places:
         whole = _graph_view(place, options)
         if whole is not None:
             announce([whole.reading], as_json=silent)
             views.append([whole])
             continue
-        new = [(place, one) for one in _tables_in(place, request, header)]
-        require_no_shared_ids(tables, new)
+        new = tables_in(place, request, header)
+        for one, two in product(tables, new):
+            with in_options(points=True):
+                ids.refuse_shared(one, two)
         tables += new
-        views.append([_table_view(one, place, options, silent=silent) for _, one in new])
-    require_use(request, places, [one for _, one in tables])
+        views.append([_table_view(one, place, options, silent=silent) for one in new])
+    require_use(request, places, tables)
     return views
 
 
@@ -165,17 +167,17 @@ def _graph_view(place: Path, options: argparse.Namespace) -> View | None:
     if len(mesh.faces):
         graph = build.mesh_graph(mesh.vertices, mesh.faces, weights="gaussian", name=place.stem)
     else:
-        graph = _of_points(Table(mesh.vertices, None, None, ""), place, options, place.stem)
+        graph = _of_points(mesh.vertices, place, options, name=place.stem)
     return View(graph, f"{place}: a mesh of {graph.n} vertices")
 
 
-def _table_view(found: Found, place: Path, options: argparse.Namespace, *, silent: bool) -> View:
-    table = found.table
-    source = str(place) if found.name is None else f"{place}: modality {found.name!r}"
+def _table_view(table: Numbers, place: Path, options: argparse.Namespace, *, silent: bool) -> View:
+    source = str(place) if table.modality is None else f"{place}: modality {table.modality!r}"
     hint = "" if options.standardize else hint_of_scales(table.values, table.titles)
     reading = f"{source}: {table.reading}" + (f". {hint}" if hint else "")
     announce([reading], as_json=silent)
-    graph = _of_points(table, place, options, found.name or stem_of(place))
+    name = table.modality or stem_of(place)
+    graph = _of_points(table.values, place, options, labels=table.labels, vertex_names=table.names, name=name)
     return View(graph, reading)
 
 
@@ -187,26 +189,17 @@ def _longer_name(graph: Graph, path: str) -> str:
     return "/".join(place.with_name(stem_of(place)).parts[-2:])
 
 
-def read_points(place: Path, header: Headers = NO_HEADERS) -> Table:
+def read_points(place: Path, header: Headers = NO_HEADERS) -> Numbers:
     """A table of numbers, read without the options for tables of points."""
-    found = _tables_in(place, Request(), header, points=False)
+    found = tables_in(place, headers=header, points=False)
     if len(found) > 1:
         raise CothermError(str(place), f"{len(found)} modalities", "a table")
-    return found[0].table
-
-
-def _tables_in(place: Path, request: Request, header: Headers, *, points: bool = True) -> list[Found]:
-    suffix = suffix_of(place)
-    if suffix not in TABLES:
-        raise CothermError(str(place), f"the suffix {suffix or 'none'}", KINDS, advice_for(suffix))
-    if suffix in PACKED and edge_list.begins_like_one(first_line(place)):
-        raise CothermError(str(place), "an edge list, compressed", "an edge list as it is", "Unpack it first.")
-    return tables_in(place, request, header, points=points)
+    return found[0]
 
 
 def is_edge_list(place: Path) -> bool:
     """Whether a table begins like an edge list: with our mark, or with titles of ends and weights."""
-    return place.suffix.lower() in TEXT and edge_list.begins_like_one(first_line(place))
+    return place.suffix.lower() in kinds.TEXT and edge_list.begins_like_one(first_line(place))
 
 
 def read_result(path: str, *, told: bool = True) -> Coupling | Graph:
@@ -319,8 +312,8 @@ def comparison_times(given: Sequence[float] | None, result: Coupling | Graph, op
     return [float(f"{diffusion_time(moves, *graphs, without_edges=moves):.2g}") for moves in _MOVES]
 
 
-def _of_points(table: Table, place: Path, options: argparse.Namespace, name: str) -> Graph:
-    points = _standardized(table.values, place) if options.standardize else table.values
+def _of_points(values: Floats, place: Path, options: argparse.Namespace, **named: Any) -> Graph:
+    points = _standardized(values, place) if options.standardize else values
     with _told_of(place):
         return build.knn_graph(
             points,
@@ -331,9 +324,7 @@ def _of_points(table: Table, place: Path, options: argparse.Namespace, name: str
             metric=options.metric,
             symmetrize=options.symmetrize,
             engine=getattr(options, "engine", "cpu"),
-            labels=table.labels,
-            vertex_names=table.names,
-            name=name,
+            **named,
         )
 
 
@@ -368,13 +359,13 @@ def read_headers(options: argparse.Namespace) -> Headers:
     flat = [entry for value in values for entry in (value if isinstance(value, list) else [value])]
     read = {os.path.realpath(entry) for entry in flat if isinstance(entry, str) and "\0" not in entry}
     said: dict[str, bool] = {}
-    for option, titled in (("--header", True), ("--no-header", False)):
-        for path in getattr(options, option[2:].replace("-", "_"), None) or []:
-            place = os.path.realpath(path)
-            if place not in read:
-                raise CothermError(f"{option} {path}", "not a table of this command", "one of the files it reads")
-            if said.setdefault(place, titled) != titled:
-                raise CothermError("--header", f"{place}, which is under --no-header too", "one of the two")
+    paths = {"--header": options.header, "--no-header": options.no_header}
+    for option, path in ((option, path) for option, several in paths.items() for path in several or []):
+        place, titled = os.path.realpath(path), option == "--header"
+        if place not in read:
+            raise CothermError(f"{option} {path}", "not a table of this command", "one of the files it reads")
+        if said.setdefault(place, titled) != titled:
+            raise CothermError("--header", f"{place}, which is under --no-header too", "one of the two")
     return said
 
 
@@ -385,56 +376,45 @@ def header_of(place: Path, headers: Headers) -> bool | None:
 
 def request_of(options: argparse.Namespace, files: int) -> Request:
     """What the options say about ``files`` files; if there are several, a column need not be in all of them."""
-    ids = options.id_column
-    selection = Selection(
-        None if options.columns is None else tuple(options.columns),
+    columns, ids = options.columns, options.id_column
+    return Request(
+        None if columns is None else tuple(columns),
         tuple(options.drop_columns or ()),
         options.label_column,
+        None if ids is None else () if ids == [_NONE] else tuple(ids),
         strict=files == 1,
-        ids=None if ids is None else () if ids == [_NONE] else tuple(ids),
+        **{name: getattr(options, name) for name in ("missing", "decimal", "sheet", "rep", "modality")},
     )
-    said = {name: getattr(options, name) for name in ("missing", "decimal", "sheet", "rep", "modality")}
-    return Request(selection=selection, **said)
 
 
-def tables_in(place: Path, request: Request, headers: Headers = NO_HEADERS, *, points: bool = True) -> list[Found]:
+def tables_in(
+    place: Path, request: Request = EVERYTHING, headers: Headers = NO_HEADERS, *, points: bool = True
+) -> list[Numbers]:
     """The tables in a file; ``points`` says whether the command has the options of tables for it."""
-    said = header_of(place, headers) if kinds.suffix_of(place) in kinds.CELLS else None
+    suffix = suffix_of(place)
+    if suffix not in kinds.TABLES:
+        raise CothermError(str(place), f"the suffix {suffix or 'none'}", KINDS, kinds.advice_for(suffix))
+    if suffix in kinds.PACKED and edge_list.begins_like_one(first_line(place)):
+        raise CothermError(str(place), "an edge list, compressed", "an edge list as it is", "Unpack it first.")
+    said = header_of(place, headers) if suffix in kinds.CELLS else None
     with in_options(points=points):
         found = read_tables(place, replace(request, header=said))
-        if points:
-            for one in found:
-                one.require_features(place)
+        for one in found if points else ():
+            ids.refuse_first(one)
         return found
 
 
-def require_no_shared_ids(tables: Sequence[tuple[Path, Found]], new: Sequence[tuple[Path, Found]]) -> None:
-    """Refuse columns of distinct whole numbers that two tables share: ids would look like agreement."""
-    for (place, one), (other, two) in product(tables, new):
-        with in_options(points=True):
-            refuse_shared(_suspects(place, one), _suspects(other, two))
-
-
-def _suspects(place: Path, found: Found) -> Suspects:
-    return Suspects(str(place), found.table.values, found.doubtful, found.table.titles)
-
-
-def require_use(request: Request, places: Sequence[Path], found: Sequence[Found]) -> None:
+def require_use(request: Request, places: Sequence[Path], found: Sequence[Numbers]) -> None:
     """Refuse options that concern none of the files."""
-    for option, value, suffixes in (
-        ("--decimal", request.decimal, (*kinds.TEXT, *kinds.PACKED)),
-        ("--sheet", request.sheet, kinds.SHEETS),
-        ("--rep", request.rep, kinds.SINGLE_CELLS),
-        ("--modality", request.modality, (kinds.MUDATA,)),
-    ):
-        if value is not None and not any(kinds.suffix_of(place) in suffixes for place in places):
-            raise CothermError(option, f"{value}, and no file that has it", f"a {suffixes[0]} file")
-    selection = request.selection
-    nowhere = set(selection.asked).intersection(*(set(one.absent) for one in found))
+    for name in ("decimal", "sheet", "rep", "modality"):
+        value, suffixes = getattr(request, name), kinds.MEANT_FOR[name]
+        if value is not None and not any(suffix_of(place) in suffixes for place in places):
+            raise CothermError(f"--{name}", f"{value}, and no file that has it", f"a {suffixes[0]} file")
+    nowhere = set(request.asked).intersection(*(set(one.absent) for one in found))
     if not nowhere:
         return
-    title = next(title for title in selection.asked if title in nowhere)
-    by_option = {"--columns": selection.columns, "--id-column": selection.ids, "--drop-columns": selection.drop}
+    title = next(title for title in request.asked if title in nowhere)
+    by_option = {"--columns": request.columns, "--id-column": request.ids, "--drop-columns": request.drop}
     option = next((name for name, titles in by_option.items() if title in (titles or ())), "--label-column")
     known = [title for one in found for title in one.known or ()]
     needed = f"some of {shown(known)}" if known else "tables with titles"

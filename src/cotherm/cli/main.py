@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import IO
 
 from cotherm import ranks
-from cotherm.cli.options import Command, Parser
+from cotherm.cli.options import JSON, Command, Parser, add
 from cotherm.cli.signals import ended_in_order
 from cotherm.errors import CothermError, visible
 from cotherm.io.atomic import same_place
@@ -52,8 +52,10 @@ GROUPS = {
         "reproduce": ("demo", "rerun the paper's experiments, in a clone of the repository"),
     },
 }
-# Commands whose examples need no tables.
+# Commands that read no files.
 _ALONE = ("demo", "reproduce")
+# Options that name files to be written.
+_OUTPUTS = ("out", "graph", "neighbors", "checkpoint")
 
 DESCRIPTION = """\
 Several views of the same items give several graphs: images and their tags, one body in two poses,
@@ -157,11 +159,10 @@ def _prepare_streams() -> None:
 
 def _refuse_same_files(options: argparse.Namespace) -> None:
     """Refuse outputs that would replace, even with --force, an input or another output of the command."""
-    outputs = getattr(options, "outputs", ("out",))
-    read = [given for name, value in vars(options).items() if name not in outputs for given in _listed(value)]
-    existing = [given for given in read if _exists(given)]
+    read = [given for name, value in vars(options).items() if name not in _OUTPUTS for given in _listed(value)]
+    existing = list(filter(os.path.exists, read))  # other words name no file; invalid names are refused elsewhere
     written: list[tuple[str, str]] = []
-    for name in outputs:
+    for name in _OUTPUTS:
         for place in _listed(getattr(options, name, None)):
             if any(same_place(given, place) for given in existing):
                 raise CothermError(f"--{name} {place}", "a file this command reads", "another name")
@@ -174,14 +175,6 @@ def _refuse_same_files(options: argparse.Namespace) -> None:
 def _listed(value: object) -> list[str]:
     """The words of an option that takes one or several."""
     return [str(one) for one in (value if isinstance(value, list) else [value]) if isinstance(one, str | Path)]
-
-
-def _exists(path: str) -> bool:
-    """Whether the file exists; invalid names are refused elsewhere."""
-    try:
-        return os.path.exists(path)  # noqa: PTH110
-    except ValueError:
-        return False
 
 
 def _stop(name: str, code: int, message: str | None, error: BaseException) -> None:
@@ -229,10 +222,11 @@ def _parser(given: Sequence[str]) -> argparse.ArgumentParser:
             if name not in given:
                 commands.add_parser(name)
                 continue
-            about, examples, add_options, run = command_of(name)
+            about, examples, options, run = command_of(name)
             where = "" if name in _ALONE else ", on the tables that `cotherm demo --tables .` writes"
             command = commands.add_parser(name, description=about, epilog=f"examples{where}:\n{examples}")
-            add_options(command)
+            for some in (*options, *([] if name in _ALONE else [JSON])):
+                some(command) if callable(some) else add(command, some)
             command.set_defaults(run=run)
     parser.description = DESCRIPTION + "\n" + "\n".join(lines).rstrip()
     return parser

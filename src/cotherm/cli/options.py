@@ -6,24 +6,37 @@ import argparse
 import csv
 import re
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple, NoReturn
 
-from cotherm.errors import visible
+from cotherm.errors import CothermError, visible
 from cotherm.io.cells import is_numeral
 from cotherm.ranks import is_first
 
 # Options by their flags, with what argparse is to know of them.
 Options = Mapping[str, Mapping[str, Any]]
+# What adds options to a parser in groups.
+Groups = Callable[[argparse.ArgumentParser], None]
 
 
 class Command(NamedTuple):
-    """A command: what its help says, its options, and what it does."""
+    """A command: what its help says, what it takes beside --json, and what it does."""
 
     about: str
     examples: str
-    add_options: Callable[[argparse.ArgumentParser], None]
+    options: Sequence[Options | Groups]
     run: Callable[[argparse.Namespace], None]
+
+
+def refuse_given(
+    options: argparse.Namespace, names: Sequence[str], needed: str, advice: str = "", default: str | None = None
+) -> None:
+    """Refuse options that have no meaning here, and were given as something else than the default."""
+    for name in names:
+        said = getattr(options, name.replace("-", "_"))
+        if said is not None and said is not False and said != default:
+            raise CothermError(f"--{name}", "given" if said is True else str(said), needed, advice)
 
 
 class Parser(argparse.ArgumentParser):
@@ -103,17 +116,38 @@ def flag(text: str) -> dict[str, Any]:
     return {"action": "store_true", "help": text}
 
 
+def file(text: str, metavar: str = "FILE") -> Options:
+    """The file that a command is about."""
+    return {"file": {"metavar": metavar, "help": text}}
+
+
 def files(text: str, metavar: str = "FILE", **more: Any) -> dict[str, Any]:
     """One file or several."""
     return {"nargs": "+", "metavar": metavar, "help": text, **more}
 
 
-def out(text: str, *, required: bool = True, several: bool = False) -> Options:
+def out(text: str, metavar: str = "FILE", *, required: bool = True, several: bool = False) -> Options:
     """Where the result goes; ``several`` takes a file for each view."""
     return {
-        "--out -o": {"metavar": "FILE", "required": required, "help": text, **({"nargs": "+"} if several else {})},
+        "--out -o": {"metavar": metavar, "required": required, "help": text, **({"nargs": "+"} if several else {})},
         "--force": flag("replace the output if it exists"),
     }
+
+
+def add(group: argparse._ActionsContainer, *options: Options) -> None:
+    """Give a command some options."""
+    for flags, declared in ((flags, said) for some in options for flags, said in some.items()):
+        group.add_argument(*flags.split(), **declared)
+
+
+def group(title: str, *options: Options) -> Groups:
+    """Options under a title."""
+    return lambda parser: add(parser.add_argument_group(title), *options)
+
+
+def one_of(options: Options) -> Groups:
+    """Options of which one may be given."""
+    return lambda parser: add(parser.add_mutually_exclusive_group(), options)
 
 
 ENGINE: Options = {
@@ -132,10 +166,14 @@ LABELS: Options = {
     "--labels": files("classes of the items, a table for all views or one for each (default: those stored in FILE)"),
     "--column": value(str, "NAME", "column of --labels to use"),
 }
-_HEADERS: Options = {
-    "--header": value(str, "FILE", "the first row of this table is a header", action="append"),
-    "--no-header": value(str, "FILE", "the first row of this table is data", action="append"),
-}
+# What the user says about the first rows of tables.
+HEADERS = group(
+    "tables whose first row could be a header or data",
+    {
+        "--header": value(str, "FILE", "the first row of this table is a header", action="append"),
+        "--no-header": value(str, "FILE", "the first row of this table is data", action="append"),
+    },
+)
 _POINTS: Options = {
     "--neighbors -k": value(integer, "K", "number of neighbors of each point (10)", default=10),
     "--scale": value(
@@ -183,6 +221,12 @@ _TABLES: Options = {
     "--rep": value(str, "KEY", "representation in .h5ad and .h5mu: a key of obsm, or X (X)"),
     "--modality": value(str, "NAME", "one modality of an .h5mu file (all, each a view)"),
 }
+# How tables are read and points become graphs.
+POINTS = (
+    group("graphs from points (graph files are used as they are)", _POINTS),
+    group("tables of points", _TABLES),
+    HEADERS,
+)
 SOURCES: Options = {
     "--labels": files(
         "class labels: a table with one column for all views (row k is item k of each), one column for each view, "
@@ -216,28 +260,13 @@ _LABELS_USED: Options = {
 }
 
 
-def add(group: argparse._ActionsContainer, *options: Options) -> None:
-    """Give a command some options."""
-    for flags, declared in ((flags, said) for some in options for flags, said in some.items()):
-        group.add_argument(*flags.split(), **declared)
-
-
-def add_headers(parser: argparse.ArgumentParser) -> None:
-    """What the user says about the first rows of tables."""
-    add(parser.add_argument_group("tables whose first row could be a header or data"), _HEADERS)
-
-
-def add_points(parser: argparse.ArgumentParser) -> None:
-    """How tables are read and points become graphs."""
-    add(parser.add_argument_group("graphs from points (graph files are used as they are)"), _POINTS)
-    add(parser.add_argument_group("tables of points"), _TABLES)
-    add_headers(parser)
-
-
-def add_sources(parser: argparse.ArgumentParser, *, pairs: bool = False) -> None:
+def sources(parser: argparse.ArgumentParser, *, pairs: bool = False) -> None:
     """What corresponds, one of several; with ``pairs``, rows may be paired instead."""
     title = "what corresponds (by default rows with the same id)"
     group = parser.add_argument_group(title if pairs else "what corresponds (give one of the first three)")
     one = group.add_mutually_exclusive_group(required=not pairs)
     add(one, SOURCES if pairs else {name: said for name, said in SOURCES.items() if name != "--functions"})
     add(group, *([_PAIRS] if pairs else []), _LABELS_USED)
+
+
+sources_or_pairs = partial(sources, pairs=True)

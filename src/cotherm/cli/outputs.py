@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import argparse
 import io
 import json
 import math
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from itertools import combinations
 from pathlib import Path
@@ -21,6 +22,7 @@ from cotherm.graphs.files import graph_bytes
 from cotherm.graphs.formats import edge_list
 from cotherm.graphs.graph import Graph
 from cotherm.io import atomic
+from cotherm.io.text import csv_bytes
 from cotherm.methods.checkpoint import UNFINISHED, remove
 
 # Title of a column of names; tables with it are read back by name.
@@ -89,6 +91,11 @@ def require_room(place: Path, size: int) -> None:
     atomic.require_room(atomic.real_path(place).parent, size)
 
 
+def require_room_for_matrix(place: Path, rows: int, columns: int) -> None:
+    """The same for a matrix, which takes eight bytes a number in .npy, in .csv at least a digit and a comma."""
+    require_room(place, rows * columns * (8 if place.suffix.lower() == ".npy" else 2))
+
+
 def write(place: Path, data: bytes, *, force: bool) -> None:
     """Write a result; if that fails after all, keep it elsewhere and say where in the error."""
     try:
@@ -128,18 +135,6 @@ def _kept(place: Path, data: bytes) -> Path | None:
     return None
 
 
-def csv_bytes(titles: Iterable[str], rows: Iterable[Iterable[Any]]) -> bytes:
-    """A table as text, with numbers at full precision."""
-    import csv
-
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(titles)
-    writer.writerows(rows)
-    # File names may hold bytes that are not text; these are escaped.
-    return text.getvalue().encode("utf-8", "backslashreplace")
-
-
 def matrix_bytes(place: Path, matrix: Floats, titles: Iterable[str], names: Sequence[str] | None = None) -> bytes:
     """A matrix as .npy or .csv; in .csv the names of its rows come first."""
     if place.suffix.lower() == ".npy":
@@ -159,11 +154,6 @@ def graph_file(place: Path, graph: Graph) -> bytes:
     return graph_bytes(graph if whole else graph.bare(), place)
 
 
-def least_matrix_size(place: Path, rows: int, columns: int) -> int:
-    """Bytes a matrix takes at least: eight a number in .npy, a digit and a comma in .csv."""
-    return rows * columns * (8 if place.suffix.lower() == ".npy" else 2)
-
-
 def figure_bytes(place: Path, figure: Any) -> bytes:
     import warnings
 
@@ -176,16 +166,18 @@ def figure_bytes(place: Path, figure: Any) -> bytes:
 
 
 def say(report: dict[str, Any], text: str, *, as_json: bool) -> None:
-    """The report for machines, or the text for people."""
-    print(json.dumps(_with_nulls(report), indent=2, allow_nan=False) if as_json else visible_lines(text))
+    """The report for machines, which may hold arrays, or the text for people."""
+    print(json.dumps(_plain(report), indent=2, allow_nan=False) if as_json else visible_lines(text))
 
 
-def _with_nulls(value: Any) -> Any:
-    """The same with null for NaN and infinities, which JSON does not know."""
-    if isinstance(value, dict):
-        return {key: _with_nulls(item) for key, item in value.items()}
+def _plain(value: Any) -> Any:
+    """The same as JSON knows it: lists for arrays, null for NaN and infinities."""
+    if isinstance(value, np.ndarray | np.generic):
+        value = value.tolist()
+    if isinstance(value, Mapping):
+        return {key: _plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_with_nulls(item) for item in value]
+        return [_plain(item) for item in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
@@ -193,9 +185,22 @@ def say_written(
     report: dict[str, Any], text: str, places: Sequence[Path], *, reading: Sequence[str] = (), as_json: bool
 ) -> None:
     """Like :func:`say`, followed by where the result is; machines also get how files were read."""
-    written = "Written: " + ", ".join(map(str, places))
-    lines = f"{text}\n{visible(written)}"
-    say({"read": list(reading), **report}, lines, as_json=as_json)
+    written = visible("Written: " + ", ".join(map(str, places)))
+    say({"read": list(reading), **report}, f"{text}\n{written}", as_json=as_json)
+
+
+def deliver(
+    options: argparse.Namespace,
+    contents: Mapping[Path, bytes],
+    report: dict[str, Any],
+    text: str,
+    reading: Sequence[str] = (),
+) -> None:
+    """Write files, and say what and where they are."""
+    places = list(contents)
+    write_all(places, list(contents.values()), force=options.force)
+    out = list(map(str, places)) if isinstance(options.out, list) else str(places[0])
+    say_written({"out": out, **report}, text, places, reading=reading, as_json=options.json)
 
 
 def table_text(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

@@ -6,22 +6,24 @@ import argparse
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from cotherm.cli import outputs
-from cotherm.cli.correspondence import first_line
-from cotherm.cli.inputs import header_of, read_headers
-from cotherm.cli.outputs import announce, drop_checkpoint, told_of_checkpoint
+from cotherm.cli.correspondence import first_line, landmark_columns
+from cotherm.cli.inputs import read_headers
+from cotherm.cli.options import refuse_given
 from cotherm.errors import CothermError, visible
-from cotherm.io import atomic
-from cotherm.io.cells import titles_over_landmarks
-from cotherm.io.text_table import open_text_table
+from cotherm.graphs.sharded.staging import require_free_directory
+from cotherm.graphs.sharded.store import FILE, ShardedGraph
+from cotherm.methods.coupling.couple import couple
+from cotherm.methods.pairs.couple_pairs import couple_pairs
 from cotherm.ranks import Ranks, together
 
 if TYPE_CHECKING:
-    from cotherm.graphs.sharded.store import ShardedGraph
     from cotherm.methods.coupling.shards import ShardedCoupling
 
 _STORED = "stored"
@@ -32,8 +34,6 @@ _NAMES = 1_000
 
 def are_shards(views: list[str]) -> bool:
     """Whether all views are directories of shards; a mixture is refused, and so are other directories."""
-    from cotherm.graphs.sharded.store import FILE
-
     for view in views:
         place = Path(view)
         if not (place / FILE).is_file() and (place.is_dir() or (place.suffix == ".shards" and not place.exists())):
@@ -49,39 +49,27 @@ def are_shards(views: list[str]) -> bool:
 @contextmanager
 def one_speaks(world: Ranks) -> Iterator[None]:
     """Only one process prints."""
-    if world.rank == 0:
+    with Path(os.devnull).open("w") as nowhere, redirect_stdout(sys.stdout if world.rank == 0 else nowhere):
         yield
-        return
-    kept = sys.stdout
-    with Path(os.devnull).open("w") as nowhere:
-        sys.stdout = nowhere
-        try:
-            yield
-        finally:
-            sys.stdout = kept
 
 
 def run(options: argparse.Namespace, world: Ranks) -> None:
     """Couple sharded graphs, on one process or several."""
-    from cotherm.graphs.sharded.staging import require_free_directory
-
     with together(world):
         _refuse_others(options)
         require_free_directory(options.out, overwrite=options.force, advice="Pass --force to replace it.")
         by = next((name for name in ("labels", "landmarks", "functions") if getattr(options, name)), "pairs")
-        announce([first_line(by, options)], as_json=options.json)
+        outputs.announce([first_line(by, options)], as_json=options.json)
     sources = _sources(options, world)
-    with told_of_checkpoint(options.checkpoint):
+    with outputs.told_of_checkpoint(options.checkpoint):
         result = _coupled(options, sources)
-    drop_checkpoint(options.checkpoint, result.status, world)
+    outputs.drop_checkpoint(options.checkpoint, result.status, world)
     report = {"out": str(options.out), "by": by, **result.summary()}
     outputs.say(report, f"{result}\n\nWritten: {visible(str(options.out))}", as_json=options.json)
 
 
 def _coupled(options: argparse.Namespace, sources: dict[str, Any]) -> ShardedCoupling:
     from cotherm.cli.commands.couple import RARE, RARE_OF_FUNCTIONS, rare_options
-    from cotherm.methods.coupling.couple import couple
-    from cotherm.methods.pairs.couple_pairs import couple_pairs
 
     rare = rare_options(options, *RARE, *RARE_OF_FUNCTIONS) | {"out": options.out, "overwrite": options.force}
     given: dict[str, Any] = {"max_seconds": options.max_seconds, "checkpoint": options.checkpoint, "engine": "petsc"}
@@ -98,10 +86,7 @@ def _refuse_others(options: argparse.Namespace) -> None:
     if not (options.labels or options.landmarks or options.features or options.functions or options.paired):
         needed = "--paired, --landmarks, --functions or --labels stored"
         raise CothermError("--landmarks", "nothing that says what corresponds", needed)
-    for name in ("known", "column"):
-        if getattr(options, name) is not None:
-            given = str(getattr(options, name))
-            raise CothermError(f"--{name.replace('_', '-')}", given, "to be left out: sharded graphs do not take it")
+    refuse_given(options, ("known", "column"), "to be left out: sharded graphs do not take it")
     if options.features:
         raise CothermError("--features", " ".join(options.features), "to be left out: sharded graphs take functions")
     others = [f"--{name}" for name in ("labels", "landmarks", "functions") if getattr(options, name)]
@@ -109,9 +94,7 @@ def _refuse_others(options: argparse.Namespace) -> None:
         raise CothermError("--paired", f"beside {others[0]}", "one of them: sharded graphs take no labels to judge by")
     if options.borrow not in ("auto", 0.0):
         raise CothermError("--borrow", str(options.borrow), "0, or to be left out: sharded graphs do not borrow")
-    if options.include_unrelated:
-        given = "given, with sharded graphs"
-        raise CothermError("--include-unrelated", given, "to be left out: whether these are related is not tested")
+    refuse_given(options, ["include-unrelated"], "to be left out: whether sharded graphs are related is not tested")
     if options.labels and options.labels != [_STORED]:
         given = " ".join(options.labels)
         raise CothermError("--labels", given, f"the word {_STORED}: sharded graphs hold their labels")
@@ -124,33 +107,18 @@ def _sources(options: argparse.Namespace, world: Ranks) -> dict[str, Any]:
         return {"functions": "labels"}
     if options.functions:
         return {"functions": options.functions}
-    import numpy as np
-
-    from cotherm.graphs.sharded.store import ShardedGraph
     from cotherm.methods.coupling.shard_views import find_vertices
 
     with together(world):
-        place = atomic.as_path(options.landmarks)
-        rows = list(open_text_table(place).rows())
         graphs = [ShardedGraph.open(one) for one in options.views]
-        if not rows or any(len(row) not in (1, len(graphs)) for row in rows):
-            raise CothermError(str(place), "no such table", f"a row for each landmark, {len(graphs)} columns or one")
-        said = header_of(place, read_headers(options))
-        if said or (said is None and titles_over_landmarks(rows[0], _some_names(graphs, len(rows[0])))):
-            rows = rows[1:]
-        if not rows:
-            raise CothermError(str(place), "no landmarks", "a row for each")
-    columns = []
-    for k, graph in enumerate(graphs):
-        cells = [row[k if len(row) > 1 else 0] for row in rows]
-        columns.append(find_vertices(world, graph, cells, str(place)))
-    return {"functions": {"landmarks": np.column_stack(columns)}}
+        names, most = list(map(_some_names, graphs)), max(graph.n for graph in graphs)
+        columns, _ = landmark_columns(options.landmarks, read_headers(options), names, most)
+    found = [find_vertices(world, *of, options.landmarks) for of in zip(graphs, columns, strict=True)]
+    return {"functions": {"landmarks": np.column_stack(found)}}
 
 
 def _how_paired(views: list[str], world: Ranks) -> str:
     """Landmarks by name if all graphs have names of vertices, else by number."""
-    from cotherm.graphs.sharded.store import ShardedGraph
-
     with together(world):
         named = [ShardedGraph.open(view).has("vertex_names") for view in views]
         if any(named) and not all(named):
@@ -159,15 +127,8 @@ def _how_paired(views: list[str], world: Ranks) -> str:
     return "names" if all(named) else "same"
 
 
-def _some_names(graphs: list[ShardedGraph], columns: int) -> list[set[str] | None]:
-    """For every column of landmarks, some of the names its cells may hold; None if vertices have only numbers."""
-    names: list[set[str] | None] = [
-        set(map(str, graph.read_vertices("vertex_names", 0, min(graph.n, _NAMES)).tolist()))
-        if graph.has("vertex_names")
-        else None
-        for graph in graphs
-    ]
-    if columns == len(graphs):
-        return names
-    known = [one for one in names if one is not None]
-    return [set().union(*known) if known else None]
+def _some_names(graph: ShardedGraph) -> set[str] | None:
+    """Some of the names of the vertices; None if they have only numbers."""
+    if not graph.has("vertex_names"):
+        return None
+    return set(map(str, graph.read_vertices("vertex_names", 0, min(graph.n, _NAMES)).tolist()))

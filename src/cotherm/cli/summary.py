@@ -9,18 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from cotherm.cli import inputs
 from cotherm.cli.advice import in_options
-from cotherm.cli.inputs import (
-    KINDS,
-    NO_HEADERS,
-    Headers,
-    header_of,
-    is_edge_list,
-    name_of,
-    read_points,
-    read_result,
-    tables_in,
-)
+from cotherm.cli.inputs import KINDS, NO_HEADERS, Headers
 from cotherm.cli.outputs import table_text
 from cotherm.errors import CothermError, visible
 from cotherm.graphs.files import MESH_SUFFIXES, read_mesh
@@ -28,13 +19,17 @@ from cotherm.graphs.graph import Graph
 from cotherm.graphs.sharded.staging import COUPLED
 from cotherm.graphs.sharded.store import ShardedGraph
 from cotherm.io import atomic
-from cotherm.io.columns import Layout, laid_out, opened_columns
+from cotherm.io.columns import Layout, Numbers, Request, laid_out, opened_columns
 from cotherm.io.kinds import CELLS, COLUMNS, SINGLE_CELLS, TABLES, suffix_of
-from cotherm.io.table import Found, Request
 from cotherm.memory import words
 from cotherm.methods.coupling.result import Coupling
 
 Described = tuple[dict[str, Any], str]
+# What is told of a coupling as it is.
+_OF_COUPLINGS = (
+    *("status", "times", "alpha", "cost", "distance", "coupling_before", "coupling", "mismatch"),
+    *("settings", "versions", "seconds"),
+)
 
 
 def about_file(path: str, headers: Headers = NO_HEADERS) -> Described:
@@ -68,20 +63,20 @@ def _coupled_text(place: Path, report: dict[str, Any]) -> str:
 
 def _about_plain_file(place: Path, headers: Headers) -> Described:
     suffix = place.suffix.lower()
-    if suffix in (".npz", ".mtx", ".graphml") or is_edge_list(place):
-        result = read_result(str(place), told=False)  # the summary already tells its status
+    if suffix in (".npz", ".mtx", ".graphml") or inputs.is_edge_list(place):
+        result = inputs.read_result(str(place), told=False)  # the summary already tells its status
         return about_coupling(result, settings=True) if isinstance(result, Coupling) else about_graph(result)
     if suffix in MESH_SUFFIXES:
         mesh = read_mesh(place)
         report = {"kind": "mesh", "vertices": len(mesh.vertices), "faces": len(mesh.faces)}
         return report, f"Mesh of {len(mesh.vertices):,} vertices and {len(mesh.faces):,} triangles"
     if suffix_of(place) in (*CELLS, COLUMNS):
-        with in_options(), opened_columns(place, header_of(place, headers)) as columns:
+        with in_options(), opened_columns(place, Request(header=inputs.header_of(place, headers))) as columns:
             return _about_table(laid_out(columns))
     if suffix in SINGLE_CELLS:
-        return _about_cells(tables_in(place, Request(), points=False))
+        return _about_cells(inputs.tables_in(place, points=False))
     if suffix_of(place) in TABLES:
-        points = read_points(place).values
+        points = inputs.read_points(place).values
         report = {"kind": "table", "rows": len(points), "columns": points.shape[1]}
         return report, f"Table of {len(points):,} rows and {points.shape[1]:,} columns"
     raise CothermError(str(place), f"the suffix {suffix or 'none'}", KINDS)
@@ -139,34 +134,15 @@ def about_shards(graph: ShardedGraph) -> Described:
 
 
 def about_coupling(result: Coupling, *, settings: bool = False) -> Described:
-    changes = result.changes()
-    report = {
-        "kind": "coupling",
-        "status": result.status,
-        "times": list(result.times),
-        "alpha": result.alpha,
-        "cost": result.cost,
-        "distance": result.distance,
-        "coupling_before": result.coupling_before.tolist(),
-        "coupling": result.coupling.tolist(),
-        "mismatch": result.mismatch,
-        "functions": result.functions[0].shape[1],
-        "views": [
-            {"name": name_of(g, k), "vertices": g.n, "edges": g.m, "changes": change.counts()}
-            for k, (g, change) in enumerate(zip(result.graphs, changes, strict=True))
-        ],
-        "settings": dict(result.settings),
-        "versions": dict(result.versions),
-        "seconds": result.seconds,
-    }
+    report: dict[str, Any] = {"kind": "coupling", **{name: getattr(result, name) for name in _OF_COUPLINGS}}
+    report["functions"] = result.functions[0].shape[1]
+    report["views"] = [
+        {"name": inputs.name_of(g, k), "vertices": g.n, "edges": g.m, "changes": change.counts()}
+        for k, (g, change) in enumerate(zip(result.graphs, result.changes(), strict=True))
+    ]
     if result.pairs is not None:
-        report["pairs"] = {
-            "items": len(result.pairs.table),
-            "n_modes": result.pairs.n_modes,
-            "shares": list(result.pairs.shares),
-            "agreement": [asdict(one) for one in result.pairs.agreement],
-            "notes": list(result.pairs.notes),
-        }
+        report["pairs"] = {"items": len(result.pairs.table), "agreement": list(map(asdict, result.pairs.agreement))}
+        report["pairs"] |= {name: getattr(result.pairs, name) for name in ("n_modes", "shares", "notes")}
     text = str(result)
     if settings:
         rows = [[key, _shown(value)] for key, value in {**result.settings, **result.versions}.items()]
@@ -178,11 +154,9 @@ def _shown(value: Any) -> str:
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
-def _about_cells(found: list[Found]) -> Described:
-    modalities = [
-        {"name": one.name, "rows": len(one.table.values), "columns": one.table.values.shape[1]} for one in found
-    ]
-    lines = [(f"Modality {one.name}: " if one.name else "Cells: ") + one.table.reading for one in found]
+def _about_cells(found: list[Numbers]) -> Described:
+    modalities = [{"name": one.modality, "rows": len(one.values), "columns": one.values.shape[1]} for one in found]
+    lines = [(f"Modality {one.modality}: " if one.modality else "Cells: ") + one.reading for one in found]
     return {"kind": "cells", "modalities": modalities}, "\n".join(map(visible, lines))
 
 

@@ -77,12 +77,8 @@ def _members(data: bytes, require: Callable[[list[str]], None]) -> dict[str, byt
     except (CothermError, MemoryError):
         raise
     except Exception as error:  # damaged archives make zipfile raise a dozen kinds
-        raise _damaged(error) from None
-
-
-def _damaged(error: Exception) -> CothermError:
-    given = f"unreadable ({' '.join(str(error).split())[:120]})"
-    return CothermError("zip archive", given, "a complete .npz file", "The file is damaged.")
+        given = f"unreadable ({' '.join(str(error).split())[:120]})"
+        raise CothermError("zip archive", given, "a complete .npz file", "The file is damaged.") from None
 
 
 def _field(entry: zipfile.ZipInfo) -> str:

@@ -32,30 +32,43 @@ def as_path(value: object) -> Path:
     if not isinstance(value, str | os.PathLike):
         raise CothermError("path", validation.describe(value), "a path: a string or a pathlib.Path")
     name = os.fspath(value)
-    if not isinstance(name, str) or "\0" in name or not _encodable(name):
-        raise CothermError("path", validation.describe(name), "text that can name a file")
-    if _is_too_long(name):
+    try:
+        whole, *parts = [len(os.fsencode(one)) for one in (name, *Path(name).parts)]
+    except (UnicodeEncodeError, TypeError):
+        name = "\0"
+    if not isinstance(name, str) or "\0" in name:
+        raise CothermError("path", validation.describe(os.fspath(value)), "text that can name a file")
+    # Asking whether it exists would raise.
+    if whole > _LONGEST_PATH or max(parts, default=0) > _LONGEST_NAME:
         needed = f"at most {_LONGEST_PATH:,} bytes, with names of at most {_LONGEST_NAME} between slashes"
         raise CothermError("path", f"a file name too long, {validation.describe(name)}", needed)
     return Path(name)
 
 
-def load(path: Path, *, most: int = -1) -> bytes:
-    """The content of a file, which must not be empty; with ``most``, at most its first ``most`` bytes."""
+@contextmanager
+def opened(path: Path) -> Iterator[Any]:
+    """A file to read bytes from; errors of the system name it."""
     try:
-        if path.exists() and not path.is_file():
-            given = "a directory" if path.is_dir() else "not a plain file"
-            raise CothermError(str(path), given, "a file to read")
-        if most < 0:
-            _require_memory(path)
         with path.open("rb") as file:
-            data = file.read(most)
+            yield file
     except FileNotFoundError:
         raise CothermError(str(path), "no such file", "an existing file") from None
     except OSError as error:
         raise CothermError(str(path), _reason(error), "a file that can be read") from None
     except MemoryError:
         raise CothermError(str(path), "more data than memory holds", "a smaller file") from None
+
+
+def load(path: Path, *, most: int = -1) -> bytes:
+    """The content of a file, which must not be empty; with ``most``, at most its first ``most`` bytes."""
+    with suppress(OSError):  # said below
+        if path.exists() and not path.is_file():
+            given = "a directory" if path.is_dir() else "not a plain file"
+            raise CothermError(str(path), given, "a file to read")
+    with opened(path) as file:
+        if most < 0:
+            _require_memory(path)
+        data: bytes = file.read(most)
     if not data:
         raise CothermError(str(path), "an empty file", "a file with content")
     return data
@@ -113,25 +126,11 @@ def real_path(path: Path) -> Path:
 
 
 def same_place(first: str | Path, second: str | Path) -> bool:
-    """Whether two paths are one file, or will be: links are followed, and case counts where the file system has it."""
+    """Whether two paths are one file, or will be: links are followed."""
     with suppress(OSError, ValueError):  # one of them does not exist yet, or cannot name a file
         return Path(first).samefile(second)
-    try:
-        a, b = real_path(Path(first)), real_path(Path(second))
-    except ValueError:
-        return False
-    if a == b or a.name.casefold() != b.name.casefold():
-        return a == b
-    return _ignores_case(a.parent) and (a.parent == b.parent or same_place(a.parent, b.parent))
-
-
-def _ignores_case(directory: Path) -> bool:
-    """Whether the file system ignores case: whether it finds the directory under its name in other case."""
-    named = next((one for one in (directory, *directory.parents) if one.name.swapcase() != one.name), None)
-    if named is None:
-        return False
-    with suppress(OSError):
-        return named.samefile(named.with_name(named.name.swapcase()))
+    with suppress(ValueError):
+        return real_path(Path(first)) == real_path(Path(second))
     return False
 
 
@@ -154,9 +153,8 @@ def require_room(directory: Path, size: int) -> None:
     except OSError:  # some file systems do not tell
         return
     if free < size:
-        raise CothermError(
-            str(directory), f"{memory.words(free)} of free space", f"{memory.words(size)} for the result"
-        )
+        given, needed = f"{memory.words(free)} of free space", f"{memory.words(size)} for the result"
+        raise CothermError(str(directory), given, needed)
 
 
 @contextmanager
@@ -174,20 +172,6 @@ def _require_memory(path: Path) -> None:
     if free is not None and size > free:
         given = f"{memory.words(size)}, more data than memory holds"
         raise CothermError(str(path), given, f"a smaller file, at most {memory.words(free)}")
-
-
-def _is_too_long(name: str) -> bool:
-    """Whether a path is longer than file systems allow; asking whether it exists would raise."""
-    longest = max((len(os.fsencode(part)) for part in Path(name).parts), default=0)
-    return longest > _LONGEST_NAME or len(os.fsencode(name)) > _LONGEST_PATH
-
-
-def _encodable(name: str) -> bool:
-    try:
-        os.fsencode(name)
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def _put(target: Path, data: bytes | Sequence[Any], *, overwrite: bool) -> None:
@@ -266,16 +250,6 @@ def _reason(error: OSError) -> str:
     return (error.strerror or str(error) or type(error).__name__).lower()
 
 
-def opened(path: Path) -> Any:
-    """A file to read bytes from; a missing one is a CothermError."""
-    try:
-        return path.open("rb")
-    except FileNotFoundError:
-        raise CothermError(str(path), "no such file", "an existing file") from None
-    except OSError as error:
-        raise CothermError(str(path), (error.strerror or str(error)).lower(), "a file that can be read") from None
-
-
 @contextmanager
 def readable(path: Path, needed: str, library: str = "", advice: str = "The file may be damaged.") -> Iterator[None]:
     """Turn whatever a library raises about a damaged file into an error that the file is not what is needed."""
@@ -293,14 +267,14 @@ def unpack(path: Path, *, most: int = -1) -> bytes:
     """The content of a ``.gz`` file, which must fit into memory; with ``most``, at most its first ``most`` bytes."""
     require_content(path)
     text, packed = io.BytesIO(), path.stat().st_size
-    try:
-        with opened(path) as file, gzip.GzipFile(fileobj=file) as source:
+    with opened(path) as file, gzip.GzipFile(fileobj=file) as source:
+        try:
             while (piece := source.read(_PIECE)) and not 0 <= most <= text.tell():
                 text.write(piece)
                 require_proportion(path, text.tell(), packed)
-    except (OSError, EOFError, zlib.error) as error:
-        given = f"no complete gzip file ({_short_reason(error)})"
-        raise CothermError(str(path), given, "a .gz file", "The file may have been cut short.") from None
+        except (OSError, EOFError, zlib.error) as error:
+            given = f"no complete gzip file ({_short_reason(error)})"
+            raise CothermError(str(path), given, "a .gz file", "The file may have been cut short.") from None
     if not text.tell():
         raise CothermError(str(path), "an empty file, compressed", "a file with content")
     return text.getvalue() if most < 0 else text.getvalue()[:most]

@@ -8,24 +8,28 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Collection, Iterable, Sequence, Set
-from itertools import islice
+from collections.abc import Collection, Iterable, Iterator, Sequence, Set
+from contextlib import suppress
+from itertools import chain, islice
 from pathlib import Path
 
 from cotherm.errors import CothermError
 
 Rows = Iterable[Sequence[str]]
+# What to say where a first row may have been taken for data in error.
+PERHAPS_TITLES = "If the first row holds titles: header=True."
 # So many rows tell how numbers are written.
 _TELLING = 100
 
-# The digits 0 to 9 and nothing else: float() would take 1_000 and the digits of every script for numbers.
-_NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+# Whether a cell is a finite number, or one too large to be held, in the digits 0 to 9 and nothing else: float() would
+# take 1_000 and the digits of every script for numbers.
+is_number = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?").fullmatch
+# Whether it is a number with a decimal comma, 1,5 and 0,5e-3, and whether the comma may mark thousands instead: 1,234.
+has_decimal_comma = re.compile(r"[+-]?(?:[0-9]+,[0-9]*|,[0-9]+)(?:[eE][+-]?[0-9]+)?").fullmatch
+may_have_thousands = re.compile(r"[+-]?[1-9][0-9]{0,2},[0-9]{3}").fullmatch
 _NOT_FINITE = re.compile(r"[+-]?(?:nan|inf|infinity)", re.I)
 # Numbers as some people write them, which are refused: 1,5 and 1'000.5 and 1 000, in the digits of any script.
 _OTHER_NUMBER = re.compile(r"[+-]?(?:\d+,\d+|\d{1,3}(?:[,' \u2009\u202f]\d{3})+)(?:[.,]\d+)?")
-# Numbers with a decimal comma; the first may have thousands marked by a comma instead: 1,234.
-_DECIMAL_COMMA = re.compile(r"[+-]?(?:[0-9]+,[0-9]*|,[0-9]+)(?:[eE][+-]?[0-9]+)?")
-_PERHAPS_THOUSANDS = re.compile(r"[+-]?[1-9][0-9]{0,2},[0-9]{3}")
 # Row numbers never have more digits than this, and int() refuses thousands of digits.
 _WHOLE = re.compile(r"[0-9]{1,18}")
 # As pandas, R and spreadsheets write them, in small letters.
@@ -39,42 +43,24 @@ _TITLE = re.compile(r"[^\w+\-.,]*[^\W\d]")
 # one by itself or of rows only: a body mass index is a number to compare items by.
 _ROWS = r"(?:row|sample|cell|item|patient|subject|case|record|vertex|node|obs|observation)"
 # Of biobanks, hospitals and trials.
-_REGISTERS = re.compile("[eup]id|mrn|ptid|u?subjid", re.I)
-_NAME_TITLES = (
-    re.compile(rf"unnamed: 0|(?:{_ROWS}[\W_]?)?(?:index|key)|cell|sample|{_ROWS}ids?", re.I),
-    re.compile("uuid|guid|identifier|accession", re.I),
-    _REGISTERS,
-    re.compile(r"(?:.*[\W_])?(?:ids?|names?|barcodes?)", re.I),
-    re.compile(r".*[a-z]I[dD]"),
+_REGISTERS = "[eup]id|mrn|ptid|u?subjid"
+_NAME_TITLES = re.compile(
+    rf"(?i:unnamed: 0|(?:{_ROWS}[\W_]?)?(?:index|key)|cell|sample|{_ROWS}ids?|uuid|guid|identifier|accession|"
+    rf"{_REGISTERS}|(?:.*[\W_])?(?:ids?|names?|barcodes?))|.*[a-z]I[dD]"
 )
-_ID_TITLES = (re.compile(r"(?:.*[\W_])?id", re.I), re.compile(rf"{_ROWS}id|uuid|guid", re.I), _REGISTERS)
+_ID_TITLES = re.compile(rf"(?:.*[\W_])?id|{_ROWS}id|uuid|guid|{_REGISTERS}", re.I)
 # A tumor sample or a patient is a name, white cells are a count: numbers under such a title may be either.
 _EITHER_TITLES = re.compile(rf"(?:.*[\W_])?(?:no\.?|nr\.?)|.*[\W_](?:cell|sample|key)|participant|{_ROWS}", re.I)
 
 
-def shown(titles: Sequence[str]) -> str:
+def shown(titles: Sequence[str], most: int = 8) -> str:
     """The first few titles, to print."""
-    return ", ".join(titles[:8]) + ", ..." * (len(titles) > 8)
-
-
-def is_number(cell: str) -> bool:
-    """Whether a cell is a finite number, or one too large to be held, in the digits 0 to 9."""
-    return _NUMBER.fullmatch(cell) is not None
+    return ", ".join(titles[:most]) + ", ..." * (len(titles) > most)
 
 
 def is_finite(cell: str) -> bool:
     """Whether a cell is a number that can be held."""
-    return is_number(cell) and math.isfinite(float(cell))
-
-
-def has_decimal_comma(cell: str) -> bool:
-    """Whether a cell is a number with a decimal comma, 1,5 and 0,5e-3; 1,234 may also be a whole number."""
-    return _DECIMAL_COMMA.fullmatch(cell) is not None
-
-
-def may_have_thousands(cell: str) -> bool:
-    """Whether the comma of a number may mark thousands."""
-    return _PERHAPS_THOUSANDS.fullmatch(cell) is not None
+    return is_number(cell) is not None and math.isfinite(float(cell))
 
 
 def with_point(cell: str, decimal: str) -> str:
@@ -84,12 +70,17 @@ def with_point(cell: str, decimal: str) -> str:
 
 def is_numeral(cell: str) -> bool:
     """Whether a cell is a number, or nan or inf."""
-    return is_number(cell) or _NOT_FINITE.fullmatch(cell) is not None
+    return bool(is_number(cell) or _NOT_FINITE.fullmatch(cell))
 
 
 def looks_numeric(cell: str) -> bool:
     """Whether a cell is meant as a number, also in other notation: 1_000, 1,5, digits of other scripts."""
-    return is_numeral(cell) or _OTHER_NUMBER.fullmatch(cell) is not None or _is_float(cell)
+    if is_numeral(cell) or _OTHER_NUMBER.fullmatch(cell):
+        return True
+    with suppress(ValueError):
+        float(cell)
+        return True
+    return False
 
 
 def whole_number(cell: str) -> int | None:
@@ -117,7 +108,7 @@ def is_name_title(title: str) -> bool:
 
 
 def is_name_word(title: str) -> bool:
-    return any(pattern.fullmatch(title.strip()) for pattern in _NAME_TITLES)
+    return _NAME_TITLES.fullmatch(title.strip()) is not None
 
 
 def is_either_title(title: str) -> bool:
@@ -126,7 +117,7 @@ def is_either_title(title: str) -> bool:
 
 
 def is_id_title(title: str) -> bool:
-    return any(pattern.fullmatch(title.strip()) for pattern in _ID_TITLES)
+    return _ID_TITLES.fullmatch(title.strip()) is not None
 
 
 def is_count(cells: Sequence[str]) -> bool:
@@ -136,22 +127,10 @@ def is_count(cells: Sequence[str]) -> bool:
     return cells[0] in ("0", "1") and all(cell == str(k) for k, cell in enumerate(cells, int(cells[0])))
 
 
-def _is_float(cell: str) -> bool:
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return True
-
-
-def titles_over_numbers(first: Sequence[str], column: Sequence[str], body: Callable[[], Rows]) -> bool | None:
+def titles_over_numbers(first: Sequence[str], column: Sequence[str], body: Iterator[Sequence[str]]) -> bool | None:
     """In a table of numbers titles are words: none among numbers, none that could be a number with a slip in it.
 
-    Parameters
-    ----------
-    first : the cells of the first row.
-    column : the first cells of the other rows, where rows have several.
-    body : gives all cells of the other rows.
+    ``column`` are the first cells of the other rows, where rows have several, ``body`` all cells of these rows.
     """
     if len(first) > 1 and (_is_corner(first, column) or (column and _numbered(first, column))):
         return True
@@ -164,11 +143,11 @@ def titles_over_numbers(first: Sequence[str], column: Sequence[str], body: Calla
         # 0, 1, 2, ... behind a name. Anything else is data, wrong or right.
         # And where all names are spelled alike but for the first, that may be a title: gene, 2001, 2002.
         counted = rest[0] == "0" and is_count(rest)
-        either = counted and (len(rest) > 2 or _all_with_points(body(), len(first) - len(rest)))
+        either = counted and (len(rest) > 2 or _all_with_points(body, len(first) - len(rest)))
         return None if either or (len(rest) < len(first) and _is_odd(first[0], column)) else False
     if not numbers:  # but a table of words may begin with one that occurs again
-        of_words = not any(map(looks_numeric, next(iter(body()), ["0"])))
-        return not (of_words and _occurs_below(first, body()))
+        second = next(body, ["0"])
+        return any(map(looks_numeric, second)) or not _occurs_below(first, chain([second], body))
     return True if len(numbers) > 2 and numbers[0] == "0" and is_count(numbers) else None
 
 
@@ -182,21 +161,17 @@ def titles_over_labels(rows: Sequence[Sequence[str]], open_rows: int, names: Set
     """In a table of labels titles are words as labels are, but occur nowhere below.
 
     A label that occurs once cannot be told from a title by that, nor a title like a label from a label. The number of
-    rows does not decide it: where it speaks for the other reading, nothing is decided.
-
-    Parameters
-    ----------
-    open_rows : number of rows at the end that may be unknown labels or padding.
-    names : the names of the items, where they have any.
-    n : how many labels there must be where they are matched row by row.
+    rows does not decide it: where it speaks for the other reading, nothing is decided. ``open_rows`` at the end may be
+    unknown labels or padding, ``names`` are those of the items, and ``n`` labels are needed to match row by row.
     """
     first, *body = rows
     if not body or (len(first) > 1 and first[0] in names):
         return False
-    columns = list(zip(*body, strict=True))
-    if len(first) > 1 and (is_name_word(first[0]) or (not first[0] and _are_names(columns[0], names))):
+    column = [row[0] for row in body]
+    known = not names.isdisjoint(column)
+    if len(first) > 1 and (is_name_word(first[0]) or (not first[0] and (known or is_count(column)))):
         return True
-    if len(first) > 1 and not names.isdisjoint(columns[0]):
+    if len(first) > 1 and known:
         return not _occurs_below(first, body)
     likely = not _occurs_below(first, body) and not any(map(looks_numeric, first)) and any(map(is_word, first))
     as_read, other = (len(body), len(rows)) if likely else (len(rows), len(body))
@@ -206,7 +181,13 @@ def titles_over_labels(rows: Sequence[Sequence[str]], open_rows: int, names: Set
 
 
 def titles_over_landmarks(first: Sequence[str], names: Sequence[Collection[str] | None]) -> bool:
-    """In a table of landmarks titles are words that are not even spelled like the names of items (None: no names)."""
+    """In a table of landmarks titles are words that are not even spelled like names of items: those of views or None.
+
+    A single column is for all views.
+    """
+    if len(first) < len(names):
+        known = [one for one in names if one is not None]
+        names = [set().union(*known) if known else None]
     return not any(_like_a_name(cell, known) for cell, known in zip(first, names, strict=True))
 
 
@@ -250,10 +231,6 @@ def _is_index(column: Sequence[str]) -> bool:
 def _occurs_below(first: Sequence[str], body: Rows) -> bool:
     known = [(c, cell) for c, cell in enumerate(first) if not is_missing(cell)]
     return any(row[c] == cell for row in body for c, cell in known)
-
-
-def _are_names(column: Sequence[str], names: Set[str]) -> bool:
-    return is_count(column) or not names.isdisjoint(column)
 
 
 def _is_odd(name: str, others: Sequence[str]) -> bool:

@@ -6,11 +6,9 @@ Text, sheets and ``.parquet`` files are columns alike: of words, of which a read
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import partial
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -18,51 +16,45 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cotherm import validation
-from cotherm.arrays import Floats
+from cotherm.arrays import Floats, Ints
 from cotherm.errors import CothermError
 from cotherm.io import atomic, ids
 from cotherm.io.atomic import readable, require_proportion
-from cotherm.io.cells import (
-    has_decimal_comma,
-    is_missing,
-    is_number,
-    is_text,
-    looks_numeric,
-    refuse_either,
-    shown,
-    titles_over_numbers,
-    with_point,
-)
+from cotherm.io.cells import is_missing, refuse_either, shown, titles_over_numbers, with_point
 from cotherm.io.kinds import COLUMNS, suffix_of
 from cotherm.io.text import excerpt
 from cotherm.io.text_table import TextTable, open_text_table
 from cotherm.progress import track
 
-PERHAPS_TITLES = "If the first row holds titles: header=True."
 _CHOOSE = (
     "Leave out columns with drop=, take some with columns=, or name the one that holds classes with label_column=."
 )
 # Titles and columns in messages.
 _SHOWN = 8
-# Number of rows that show which columns are words.
-_TELLING = 1_000
 # The index of a data frame, if it has no name of its own.
 _UNNAMED = "__index_level_"
 
 
 @dataclass(frozen=True)
-class Selection:
-    """What the user says about columns: those to take (None for all), those to leave out, that of the classes, of ids.
+class Request:
+    """How a table is to be read, None where the file tells; and what the user says about its columns.
 
-    ``ids`` are titles, of which a table has one, empty if no column holds ids, and None if nothing was said. ``strict``
-    says that the table must have all of them; else another table may.
+    ``columns`` are the titles of those to take (None for all), ``drop`` of those to leave out, ``label`` is that of the
+    classes. ``ids`` are titles, of which a table has one, empty if no column holds ids, and None if nothing was said.
+    ``strict`` says that the table must have all of them; else another table may.
     """
 
     columns: tuple[str, ...] | None = None
     drop: tuple[str, ...] = ()
     label: str | None = None
-    strict: bool = True
     ids: tuple[str, ...] | None = None
+    strict: bool = True
+    header: bool | None = None
+    missing: str | None = None
+    decimal: str | None = None
+    sheet: str | None = None
+    rep: str | None = None
+    modality: str | None = None
 
     @property
     def asked(self) -> tuple[str, ...]:
@@ -84,7 +76,7 @@ class Selection:
         return title is not None and (title == self.label or title in self.drop)
 
 
-EVERYTHING = Selection()
+EVERYTHING = Request()
 
 
 @dataclass(frozen=True)
@@ -108,11 +100,6 @@ class Choice:
         return None if self.known is None else tuple(self.known[c] for c in self.features)
 
     @property
-    def others(self) -> tuple[str, ...] | None:
-        """The titles of all columns but that of the names."""
-        return None if self.known is None else tuple(t for c, t in enumerate(self.known) if c != self.names)
-
-    @property
     def reading(self) -> str:
         """What the reading says about columns that are not features."""
         left = self.width - len(self.features) - (self.names is not None) - (self.label is not None)
@@ -121,72 +108,53 @@ class Choice:
 
 
 def choose(
-    place: Path | str, titles: Sequence[str] | None, width: int, selection: Selection, names: int | None = None
+    place: Path | str, titles: Sequence[str] | None, width: int, request: Request, names: int | None = None
 ) -> Choice:
-    """What a selection means for a table of ``width`` columns, of which ``names`` holds the names of rows."""
+    """What a request means for a table of ``width`` columns, of which ``names`` holds the names of rows."""
     others = [c for c in range(width) if c != names]
     if titles is None:
-        if selection.columns is not None:
-            raise CothermError(str(place), "no titles", f"titles to choose columns by: {shown(selection.columns)}")
-        require_all(place, None, selection, selection.asked)
-        return Choice(width, None, names, tuple(others), absent=selection.asked)
+        if request.columns is not None:
+            raise CothermError(str(place), "no titles", f"titles to choose columns by: {shown(request.columns)}")
+        require_all(place, None, request, request.asked)
+        return Choice(width, None, names, tuple(others), absent=request.asked)
     known = [titles[c] for c in others]
-    for title in selection.asked:
-        if titles.count(title) > 1:
-            raise CothermError(str(place), f"{titles.count(title)} columns {title!r}", "titles that tell columns apart")
-    if selection.label is not None and selection.label in (selection.columns or ()):
-        raise CothermError(str(place), f"{selection.label!r} as a feature and as the label", "one of the two")
-    absent = tuple(title for title in selection.asked if title not in titles)
-    require_all(place, known, selection, absent)
+    for title in request.asked:
+        refuse_repeated(place, titles, title)
+    if request.label is not None and request.label in (request.columns or ()):
+        raise CothermError(str(place), f"{request.label!r} as a feature and as the label", "one of the two")
+    absent = tuple(title for title in request.asked if title not in titles)
+    require_all(place, known, request, absent)
     cells = dict(zip(known, others, strict=True))
-    taken = others if selection.columns is None else [cells[title] for title in selection.columns if title in cells]
-    without = {*selection.drop, selection.label, *(selection.ids or ())}
+    taken = others if request.columns is None else [cells[title] for title in request.columns if title in cells]
+    without = {*request.drop, request.label, *(request.ids or ())}
     features = tuple(c for c in taken if titles[c] not in without)
     if not features:
         given = "no column that is left" if known else "no column but the names"
         raise CothermError(str(place), given, f"at least one, of {shown(known)}" if known else "at least one")
-    label = None if selection.label is None else cells.get(selection.label)
+    label = None if request.label is None else cells.get(request.label)
     return Choice(width, tuple(titles), names, features, label, absent)
 
 
-def require_all(place: Path | str, titles: Sequence[str] | None, selection: Selection, absent: Sequence[str]) -> None:
+def require_all(place: Path | str, titles: Sequence[str] | None, request: Request, absent: Sequence[str]) -> None:
     """Refuse titles that were asked for and are not there, if no other table may have them."""
-    if absent and selection.strict:
+    if absent and request.strict:
         given = f"no column {', '.join(map(repr, absent))}"
         needed = "a table with titles" if titles is None else f"some of its columns: {shown(titles)}"
         raise CothermError(str(place), given, needed)
 
 
-def refuse_text(place: str, found: Sequence[tuple[str, str]], *, titled: bool) -> CothermError:
-    """The error for columns of words: what to call each, and an example."""
-    columns = [f"{title} ({example})" for title, example in found[:_SHOWN]]
-    more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
-    given = f"text in {len(found)} column{'s' * (len(found) != 1)}: {', '.join(columns)}{more}"
-    advice, code = _CHOOSE, "text-columns"
-    if not titled:
-        advice, code = f"Write titles in the first row to choose columns by. {_CHOOSE}", "untitled+text-columns"
-    return CothermError(place, given, "numbers to compare items by", advice, code=code)
-
-
-def mostly_words(rows: Iterable[Sequence[str]], columns: Sequence[int]) -> dict[int, str]:
-    """The columns, most of whose cells are words, each with its first word."""
-    words = dict.fromkeys(columns, 0)
-    known = dict.fromkeys(columns, 0)
-    examples: dict[int, str] = {}
-    for row in rows:
-        for c in columns:
-            if is_missing(row[c]):
-                continue
-            known[c] += 1
-            if is_text(row[c]):
-                words[c] += 1
-                examples.setdefault(c, row[c])
-    return {c: examples[c] for c in columns if 2 * words[c] > known[c]}
+def refuse_repeated(place: Path | str, titles: Sequence[str], title: str) -> None:
+    """Refuse a title of several columns."""
+    if titles.count(title) > 1:
+        raise CothermError(str(place), f"{titles.count(title)} columns {title!r}", "titles that tell columns apart")
 
 
 @dataclass(frozen=True)
 class Numbers:
-    """Numbers of a table, NaN where missing, with titles, names and labels; missing names are empty."""
+    """Numbers of a table, NaN where missing, with titles, names and labels; missing names are empty.
+
+    ``doubtful`` are the features that may be ids: whole numbers, all different, about which nothing was said.
+    """
 
     path: Path
     values: Floats
@@ -198,98 +166,30 @@ class Numbers:
     absent: tuple[str, ...] = ()  # titles that were asked for and are not there
     known: tuple[str, ...] | None = None  # titles of all columns, taken or not
     untitled: bool = False  # the first row may yet hold titles
+    modality: str | None = None  # its name, where the file holds several tables
+    doubtful: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
 
-
-@dataclass(frozen=True)
-class TextColumns:
-    """Columns of text, under titles or not."""
-
-    table: TextTable
-    decimal: str
-    titled: bool
-    index: int | None = None
-
-    @property
-    def path(self) -> Path:
-        return self.table.path
-
-    @property
-    def titles(self) -> list[str] | None:
-        return self.table.first if self.titled else None
-
-    @property
-    def width(self) -> int:
-        return self.table.width
-
-    @property
-    def rows(self) -> int:
-        return self.table.count - self.titled
-
-    @property
-    def note(self) -> str:
-        table = self.table
-        text = f", less {table.empty_ends} empty at the end" if table.empty_ends else ""
-        text += "" if table.sheet is None else f", sheet {table.sheet!r}"
-        return text + ", decimal commas" * (self.decimal == ",")
-
-    def may_hold_names(self) -> bool:
-        return True
-
-    def words(self, c: int) -> list[str]:
-        return self.table.words(c, int(self.titled))
-
-    def words_in(self, columns: Sequence[int]) -> dict[int, str]:
-        """The columns that are words, each with the first, as far as rows at the top tell."""
-        return mostly_words(islice(self.table.rows(start=int(self.titled)), _TELLING), sorted(columns))
-
-    def numbers(self, c: int) -> Floats:
-        """The numbers in a column, NaN where missing; refuses words."""
-        return self.table.numbers(c, int(self.titled), self.decimal, lambda k, cell: self._no_number(k, c, cell))
-
-    def row(self, k: int) -> str:
-        return self.table.place(k + self.titled)
-
-    def where(self, k: int, c: int) -> tuple[str, str | None]:
-        """The place of a cell, and what is there."""
-        title = f" ({self.table.first[c]})" if self.titled else ""
-        return f"{self.row(k)}, column {c + 1}{title}", self.table.row(k + self.titled)[c]
-
-    def _no_number(self, k: int, c: int, cell: str) -> CothermError:
-        place, _ = self.where(k, c)
-        if self.decimal == "," and is_number(cell):
-            given = f"{excerpt(cell)}, where other numbers have a decimal comma"
-            advice = 'If points mark decimals and commas something else: decimal=".".'
-            return CothermError(place, given, "one decimal mark in all numbers", advice, code="point-among-commas")
-        if has_decimal_comma(cell) and self.decimal == ".":
-            advice = 'If commas mark decimals: decimal=",". Else numbers are written as 1000.5.'
-            code = "comma-in-number"
-        elif looks_numeric(cell):
-            advice, code = "Numbers are written as 1000.5: in the digits 0 to 9, with a decimal point.", "odd-number"
-        else:
-            advice, code = "Correct the cells that are not numbers, or leave them out.", "no-number"
-        if k == 0 and not self.titled:
-            advice, code = f"{advice} {PERHAPS_TITLES}", f"{code}+perhaps-titles"
-        return CothermError(place, excerpt(cell), "a finite number", advice, code=code, about=str(self.path))
+    def named(self, c: int) -> str:
+        """What to call a column."""
+        return f"{self.path}: column {c + 1}" + (f" ({self.titles[c]})" if self.titles else "")
 
 
 class ParquetColumns:
-    """Columns of a ``.parquet`` file, read one at a time."""
+    """Columns of a ``.parquet`` file, read one at a time; has what a :class:`TextTable` has."""
 
     note, decimal = "", "."
 
     def __init__(self, path: Path, source: Any) -> None:
         self.path, self._source = path, source
-        self.rows = int(source.metadata.num_rows)
-        self.titles: list[str] | None = list(source.schema_arrow.names)
-        self._titles = self.titles
+        self.count = int(source.metadata.num_rows)
+        self.titles: list[str] = list(source.schema_arrow.names)
         self.width = len(self.titles)
-        require_proportion(path, 8 * self.rows * self.width, path.stat().st_size, "Save it as .csv.")
-        if not self.rows or not self.titles:
+        require_proportion(path, 8 * self.count * self.width, path.stat().st_size, "Save it as .csv.")
+        if not self.count or not self.titles:
             raise CothermError(str(path), "no rows", "a table with at least one row")
         if len(set(self.titles)) < self.width:
-            twice = next(title for title in self.titles if self.titles.count(title) > 1)
-            given = f"{self.titles.count(twice)} columns {twice!r}"
-            raise CothermError(str(path), given, "titles that tell columns apart")
+            for title in self.titles:
+                refuse_repeated(path, self.titles, title)
         levels = (source.schema_arrow.pandas_metadata or {}).get("index_columns", ())
         named = len(levels) == 1 and isinstance(levels[0], str) and levels[0] in self.titles
         self.index = self.titles.index(levels[0]) if named else None
@@ -312,7 +212,7 @@ class ParquetColumns:
     def numbers(self, c: int) -> Floats:
         import pyarrow as pa
 
-        place = f"{self.path}: column {self._titles[c]!r}"
+        place = f"{self.path}: column {self.titles[c]!r}"
         if not self._is_number(c):
             raise CothermError(place, f"{self._kind(c)}", "numbers")
         column = self._column(c)
@@ -320,11 +220,11 @@ class ParquetColumns:
             column = column.cast(pa.float64())
         return validation.as_float64(place, column.to_numpy())
 
-    def row(self, k: int) -> str:
+    def place(self, k: int) -> str:
         return f"{self.path}: row {k} (from 0)"
 
     def where(self, k: int, c: int) -> tuple[str, str | None]:
-        return f"{self.row(k)}, column {self._titles[c]!r}", None
+        return f"{self.place(k)}, column {self.titles[c]!r}", None
 
     def _is_number(self, c: int) -> bool:
         import pyarrow.types as kinds
@@ -333,13 +233,13 @@ class ParquetColumns:
         return any(one(self._kind(c)) for one in known)
 
     def _column(self, c: int) -> Any:
-        return self._source.read(columns=[self._titles[c]], use_pandas_metadata=False).column(0)
+        return self._source.read(columns=[self.titles[c]], use_pandas_metadata=False).column(0)
 
     def _kind(self, c: int) -> Any:
         return self._source.schema_arrow.field(c).type
 
 
-Columns = TextColumns | ParquetColumns
+Columns = TextTable | ParquetColumns
 
 
 @dataclass(frozen=True)
@@ -352,7 +252,7 @@ class Layout:
 
     @property
     def rows(self) -> int:
-        return self.source.rows
+        return self.source.count
 
     @property
     def columns(self) -> int:
@@ -368,10 +268,10 @@ class Layout:
         text = f"{self.rows} rows, {self.columns} column{'s' * (self.columns != 1)}"
         text += f" ({shown(self.titles)})" if self.titles else " without titles"
         if self.names is not None:
-            title = self.choice.title(self.choice.names)
-            unnamed = title is not None and title.startswith(_UNNAMED)
-            text += (
-                f", names from {'the index' if unnamed else f'the column {title!r}' if title else 'the first column'}"
+            title = self.choice.title(self.choice.names) or ""
+            unnamed = title.startswith(_UNNAMED)
+            text += ", names from " + (
+                "the index" if unnamed else f"the column {title!r}" if title else "the first column"
             )
         return text + self.choice.reading + self.source.note
 
@@ -395,64 +295,60 @@ class Layout:
                 return place, "a missing value" if math.isnan(values[k, c]) else str(values[k, c])
             return place, excerpt(cell) if cell else "an empty cell"
 
-        return Numbers(
-            source.path,
-            values,
-            self.names,
-            self.titles,
-            labels,
-            self.reading,
-            where,
-            choice.absent,
-            choice.others,
-            source.titles is None,
-        )
+        known = None if choice.known is None else tuple(t for c, t in enumerate(choice.known) if c != choice.names)
+        found = Numbers(source.path, values, self.names, self.titles, labels, self.reading, where, choice.absent, known)
+        return replace(found, untitled=source.titles is None)
 
     def _refuse_words(self) -> None:
         """Refuse features that are words, all in one message."""
         words = self.source.words_in(self.choice.features)
-        if words:
-            named = [(self.choice.title(c) or f"column {c + 1}", excerpt(word)) for c, word in words.items()]
-            raise refuse_text(str(self.source.path), named, titled=self.titles is not None)
+        if not words:
+            return
+        named = [f"{self.choice.title(c) or f'column {c + 1}'} ({excerpt(word)})" for c, word in words.items()]
+        more = f" and {len(named) - _SHOWN} more" if len(named) > _SHOWN else ""
+        given = f"text in {len(named)} column{'s' * (len(named) != 1)}: {', '.join(named[:_SHOWN])}{more}"
+        advice, code = _CHOOSE, "text-columns"
+        if self.titles is None:
+            advice, code = f"Write titles in the first row to choose columns by. {_CHOOSE}", "untitled+text-columns"
+        raise CothermError(str(self.source.path), given, "numbers to compare items by", advice, code=code)
 
 
-def laid_out(source: Columns, selection: Selection = EVERYTHING, *, nameless: bool = False) -> Layout:
-    """What the columns of a table mean; ``nameless`` says that rows without a name are left out later."""
+def laid_out(source: Columns, request: Request = EVERYTHING) -> Layout:
+    """What the columns of a table mean."""
     path, titles = source.path, source.titles
-    at = _name_column(source, selection)
+    at = _name_column(source, request)
     levels = [title for c, title in enumerate(titles or ()) if title.startswith(_UNNAMED) and c != at]
-    choice = choose(path, titles, source.width, replace(selection, drop=(*selection.drop, *levels)), at)
-    if titles is not None and selection.columns is None and selection.ids != ():
+    choice = choose(path, titles, source.width, replace(request, drop=(*request.drop, *levels)), at)
+    if titles is not None and request.columns is None and request.ids != ():
         ids.refuse_late_names(path, [titles[c] for c in choice.features if c or at is not None])
     if at is None:
         return Layout(source, choice)
     title = choice.title(at)
     title = None if title is not None and title.startswith(_UNNAMED) else title
-    return Layout(source, choice, ids.checked_names(source.words(at), source.row, title, at, nameless=nameless))
+    nameless = request.missing == "drop"  # rows without a name are left out later
+    return Layout(source, choice, ids.checked_names(source.words(at), source.place, title, at, nameless=nameless))
 
 
-def _name_column(source: Columns, selection: Selection) -> int | None:
+def _name_column(source: Columns, request: Request) -> int | None:
     """The column that holds names of rows: said, the index of a data frame, or the first, if its cells tell."""
     titles = source.titles
-    said = None if titles is None else selection.id_among(source.path, titles)
+    said = None if titles is None else request.id_among(source.path, titles)
     if titles is not None and said is not None:
         return titles.index(said)
     if titles is not None and source.index is not None:
-        return None if selection.keeps_out(titles[source.index]) else source.index
-    if selection.ids == () or source.width == 1 or not source.may_hold_names():
+        return None if request.keeps_out(titles[source.index]) else source.index
+    if request.ids == () or source.width == 1 or not source.may_hold_names():
         return None
     title = None if titles is None else titles[0]
     column = [with_point(cell, source.decimal) for cell in source.words(0)]
-    return 0 if ids.holds_names(source.path, title, column, selection) else None
+    return 0 if ids.holds_names(source.path, title, column, request) else None
 
 
 @contextmanager
-def opened_columns(
-    path: Path, header: bool | None = None, *, decimal: str | None = None, sheet: str | None = None
-) -> Iterator[Columns]:
+def opened_columns(path: Path, request: Request = EVERYTHING) -> Iterator[Columns]:
     """The columns of a text table, a sheet or a ``.parquet`` file, which is open meanwhile."""
     if suffix_of(path) != COLUMNS:
-        yield _text_columns(open_text_table(path, decimal=decimal, sheet=sheet), header, decimal)
+        yield _titled(open_text_table(path, decimal=request.decimal, sheet=request.sheet), request)
         return
     atomic.require_content(path)
     import pyarrow.parquet
@@ -461,28 +357,21 @@ def opened_columns(
         yield ParquetColumns(path, source)
 
 
-def _text_columns(table: TextTable, header: bool | None, decimal: str | None) -> TextColumns:
-    found = table.decimal_mark() if decimal is None else decimal
-    if found is None:
+def _titled(table: TextTable, request: Request) -> TextTable:
+    """The table with its decimal mark, and with its first row for titles if it holds any."""
+    decimal, titled = request.decimal or table.decimal_mark(), request.header
+    if decimal is None:
         given = "numbers such as 1,234, whose commas may mark decimals or thousands"
         advice = 'Say that they mark decimals: decimal=",".'
         raise CothermError(str(table.path), given, "one that tells", advice, code="decimal-or-thousands")
-    plain = partial(with_point, decimal=found)
-    titled = header
     if titled is None:
-        column = [*map(plain, table.words(0, 1))] if table.width > 1 else []
-        titled = titles_over_numbers(
-            [*map(plain, table.first)], column, lambda: ([*map(plain, row)] for row in table.rows(start=1))
-        )
+        rows = ([with_point(cell, decimal) for cell in row] for row in table.rows())
+        first = next(rows)
+        column = [with_point(cell, decimal) for cell in table.words(0)[1:]] if table.width > 1 else []
+        titled = titles_over_numbers(first, column, rows)
     if titled is None:
         given = f"{excerpt(','.join(table.first))}, which may be titles or a row of data"
         raise refuse_either(table.path, table.line_of(0), given)
     if table.count == titled:
         raise CothermError(str(table.path), "titles and no rows", "at least one row")
-    return TextColumns(table, found, titled)
-
-
-def open_table(path: Path, header: bool | None = None) -> Layout:
-    """A text table or a sheet and what its columns mean."""
-    with opened_columns(path, header) as columns:
-        return laid_out(columns)
+    return replace(table.below_titles(titled), decimal=decimal)

@@ -9,7 +9,6 @@ a feature, and the reading says so. Where two tables hold the same numbers, they
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -31,7 +30,7 @@ from cotherm.io.cells import (
 from cotherm.spelling import shift_by_one
 
 if TYPE_CHECKING:
-    from cotherm.io.columns import Selection
+    from cotherm.io.columns import Numbers, Request
 
 # Whole numbers of at most this many digits are exact.
 _MOST_DIGITS = 15
@@ -51,40 +50,30 @@ _COMPARED = 20
 _LARGE = 2.0**53
 
 
-def holds_names(path: Path, title: str | None, column: Sequence[str], selection: Selection) -> bool:
+def holds_names(path: Path, title: str | None, column: Sequence[str], request: Request) -> bool:
     """Whether the first column of a table of numbers holds the names of rows, if nothing is said."""
-    if selection.keeps_out(title):
+    if request.keeps_out(title):
         return False
-    if title is not None and selection.columns is not None and not is_name_title(title):
-        # The column is asked for, or left out unless it can only hold names.
-        return title not in selection.columns and is_column_of_names(column) and len(set(column)) == len(column)
-    return is_name_column(path, title, column)
-
-
-def is_name_column(path: Path, title: str | None, column: Sequence[str]) -> bool:
-    """Whether the first column holds the names of rows, where nothing is said about it."""
+    different = len(set(column)) == len(column)
     if title is not None and is_name_title(title):
         return True
-    if (len(column) > 2 and is_count(column)) or _must_be_names(column):  # an index, not a feature
+    if title is not None and request.columns is not None:
+        # The column is asked for, or left out unless it can only hold names.
+        return title not in request.columns and is_column_of_names(column) and different
+    if (len(column) > 2 and is_count(column)) or (different and _must_be_names(column)):  # an index, not a feature
         return True
-    if title is not None and is_either_title(title) and _could_be_names(column):
-        raise CothermError(
-            f"{path}: column 1 ({title})",
-            "numbers that may be names of rows",
-            "a title that tells",
-            f"Call it {title}_id if they are names, {title}_count or the like if they are not.",
-        )
+    whole = different and all(whole_number(cell) is not None for cell in column)
+    if title is not None and is_either_title(title) and whole:
+        advice = f"Call it {title}_id if they are names, {title}_count or the like if they are not."
+        place, given = f"{path}: column 1 ({title})", "numbers that may be names of rows"
+        raise CothermError(place, given, "a title that tells", advice)
     return is_column_of_names(column)
 
 
 def _must_be_names(column: Sequence[str]) -> bool:
     """Whether cells of digits must be names: they begin with 0, or have more digits than a number holds."""
-    odd = [cell for cell in column if len(cell) > _MOST_DIGITS or (cell[:1] == "0" and len(cell) > 1)]
-    return bool(odd) and all(cell.isascii() and cell.isdigit() for cell in column) and len(set(column)) == len(column)
-
-
-def _could_be_names(column: Sequence[str]) -> bool:
-    return len(set(column)) == len(column) and all(whole_number(cell) is not None for cell in column)
+    odd = any(len(cell) > _MOST_DIGITS or (cell[:1] == "0" and len(cell) > 1) for cell in column)
+    return odd and all(cell.isascii() and cell.isdigit() for cell in column)
 
 
 def checked_names(
@@ -105,18 +94,11 @@ def checked_names(
         place, advice = f"{place_of(k)}, column {column + 1}", 'missing="drop" leaves out rows without a name.'
         raise CothermError(place, given, "the name of the row", advice, code="missing-name")
     if len(set(names)) - bool(missing) < len(names) - len(missing):
-        seen: set[str] = set()
-        for k, name in enumerate(names):
-            if name in seen:
-                raise CothermError(
-                    place_of(k),
-                    f"the name {name!r} more than once",
-                    "a name of its own for every row",
-                    f"If {title!r} holds classes, name it with label_column=; drop= leaves it out." if title else "",
-                    code="repeated-name" if title else "",
-                    about=title or "",
-                )
-            seen.update((name,) if name else ())
+        first: dict[str, int] = {}
+        k, name = next((k, name) for k, name in enumerate(names) if name and first.setdefault(name, k) < k)
+        advice = f"If {title!r} holds classes, name it with label_column=; drop= leaves it out." if title else ""
+        code, given = "repeated-name" if title else "", f"the name {name!r} more than once"
+        raise CothermError(place_of(k), given, "a name of its own for every row", advice, code=code, about=title or "")
     return names
 
 
@@ -124,15 +106,10 @@ def refuse_late_names(path: Path, titles: Sequence[str], *, labels: bool = False
     """Refuse titles of row names on columns other than the first or the one of the ids."""
     for title in titles:
         if is_id_title(title):
-            raise CothermError(
-                str(path),
-                f"a column {title!r} that is not the first",
-                "numbers to compare items by",
-                "Put it first."
-                if labels
-                else "Put it first, or leave it out with drop=; id_column=TITLE takes it for the ids.",
-                code="" if labels else "late-ids",
-            )
+            advice = "Put it first, or leave it out with drop=; id_column=TITLE takes it for the ids."
+            given, needed = f"a column {title!r} that is not the first", "numbers to compare items by"
+            code = "" if labels else "late-ids"
+            raise CothermError(str(path), given, needed, "Put it first." if labels else advice, code=code)
 
 
 def refuse_other_count(path: str, names: Sequence[str], other: str, others: Sequence[str]) -> None:
@@ -141,31 +118,14 @@ def refuse_other_count(path: str, names: Sequence[str], other: str, others: Sequ
     shifts = [shift_by_one(names, others), shift_by_one(others, names)]
     if counted or any(found is not None and found.evident for found in shifts):
         first, second = (names[0], others[0]) if counted else (min(names, key=_by_number), min(others, key=_by_number))
-        raise CothermError(
-            path,
-            f"rows counted from {first}, where those of {other} are counted from {second}",
-            "the same names for the same items",
-            "Leave out one of the two columns of row numbers.",
-        )
+        given = f"rows counted from {first}, where those of {other} are counted from {second}"
+        advice = "Leave out one of the two columns of row numbers."
+        raise CothermError(path, given, "the same names for the same items", advice)
 
 
 def _by_number(name: str) -> tuple[int, str]:
     """Names that end in numbers in their order."""
     return len(name), name
-
-
-@dataclass(frozen=True)
-class Suspects:
-    """Columns of a table that may be ids: the table's name, its numbers, the columns, and all titles."""
-
-    place: str
-    values: Floats
-    columns: Ints
-    titles: Sequence[str] | None
-
-    def named(self, c: int) -> str:
-        """What to call a column."""
-        return f"{self.place}: column {c + 1}" + (f" ({self.titles[c]})" if self.titles else "")
 
 
 def distinct_whole(values: Floats) -> Ints:
@@ -186,51 +146,42 @@ def note_of(columns: Ints, titles: Sequence[str] | None) -> str:
     return f", the whole numbers in {which} all different and taken as {'a feature' if len(named) == 1 else 'features'}"
 
 
-def refuse_first(place: Path, values: Floats, columns: Ints, titles: Sequence[str] | None) -> None:
+def refuse_first(table: Numbers) -> None:
     """Refuse the first column of a table without names if it may hold them."""
-    if 0 not in columns or values.shape[1] == 1 or _in_company(values, columns):
-        return
-    raise CothermError(
-        Suspects(str(place), values, columns, titles).named(0),
-        f"{np.sum(~np.isnan(values[:, 0]))} different whole numbers, which may be ids or a feature",
-        "to know which",
-        _advice(titles[0] if titles else None),
-        code="perhaps-ids" if titles else "perhaps-ids-untitled",
-        about=titles[0] if titles else "",
-    )
+    several = table.values.shape[1] > 1
+    if table.names is None and several and 0 in table.doubtful and not _in_company(table.values, table.doubtful):
+        count = np.sum(~np.isnan(table.values[:, 0]))
+        raise _either(table.named(0), f"{count} different whole numbers, which may be ids or a feature", table, 0)
 
 
-def refuse_shared(first: Suspects, second: Suspects) -> None:
+def refuse_shared(first: Numbers, second: Numbers) -> None:
     """Refuse columns of two tables that hold the same numbers: ids that would make the tables look alike."""
     least = min(len(first.values), len(second.values))
     enough = max(-(-least // 2), min(least, _BY_CHANCE))
-    theirs = [(d, np.sort(second.values[:, d])) for d in second.columns[:_COMPARED].tolist()]
-    for c in first.columns[:_COMPARED].tolist():
+    theirs = [(d, np.sort(second.values[:, d])) for d in second.doubtful[:_COMPARED].tolist()]
+    for c in first.doubtful[:_COMPARED].tolist():
         ours = np.sort(first.values[:, c])
         for d, others in theirs:
             if _common(ours[:: 1 + len(ours) // _TELLING], others) and (count := _common(ours, others)) >= enough:
-                raise CothermError(
-                    f"{first.named(c)} and {second.named(d)}",
-                    f"whole numbers, all different, {count} of which are in both: ids or a feature",
-                    "to know which",
-                    _advice(second.titles[d] if second.titles else None),
-                    code="perhaps-ids" if second.titles else "perhaps-ids-untitled",
-                    about=second.titles[d] if second.titles else "",
-                )
+                given = f"whole numbers, all different, {count} of which are in both: ids or a feature"
+                raise _either(f"{first.named(c)} and {second.named(d)}", given, second, d)
+
+
+def _either(place: str, given: str, table: Numbers, c: int) -> CothermError:
+    """The error for a column of a table that holds ids or a feature."""
+    advice, code, title = "If they are ids, write titles in the first row.", "perhaps-ids-untitled", ""
+    feature = "If they are a feature: id_column=False."
+    if table.titles is None:
+        return CothermError(place, given, "to know which", f"{advice} {feature}", code=code)
+    title = table.titles[c]
+    advice = f'If they are ids: id_column="{title}". {feature} Or leave them out with drop=.'
+    return CothermError(place, given, "to know which", advice, code="perhaps-ids", about=title)
 
 
 def _common(some: Floats, ordered: Floats) -> int:
     """How many of some numbers are among others, which are sorted."""
     places = np.minimum(np.searchsorted(ordered, some), len(ordered) - 1)
     return int(np.sum(ordered[places] == some))
-
-
-def _advice(title: str | None) -> str:
-    if title is None:
-        return "If they are ids, write titles in the first row. If they are a feature: id_column=False."
-    return (
-        f'If they are ids: id_column="{title}". If they are a feature: id_column=False. Or leave them out with drop=.'
-    )
 
 
 def _all_differ(column: Floats, least: int = 0) -> bool:

@@ -14,6 +14,14 @@ ANNDATA, MUDATA = ".h5ad", ".h5mu"
 SINGLE_CELLS = (ANNDATA, MUDATA)
 TABLES = (*CELLS, ARRAY, COLUMNS, *SINGLE_CELLS)
 NEEDED = f"a table: {', '.join(TEXT)} (also .gz), .xlsx, {COLUMNS}, {ARRAY}, {ANNDATA} or {MUDATA}"
+# What may be said about a table, and the files for which it means something.
+MEANT_FOR = {
+    "header": CELLS,
+    "decimal": (*TEXT, *PACKED),
+    "sheet": SHEETS,
+    "rep": SINGLE_CELLS,
+    "modality": (MUDATA,),
+}
 _OLD_SHEETS = (".xls", ".ods")
 
 

@@ -173,12 +173,10 @@ def _refuse_other_rows(table: LabelTable, sets: Sequence[Items]) -> None:
         return
     for items in named[1:]:
         if items.names != named[0].names:
-            raise CothermError(
-                str(table.path),
-                f"labels without names, where the items of {items.title} are others, or in another order, than those "
-                f"of {named[0].title}",
-                "names in the first column, or a column or file for each view",
-            )
+            others = f"others, or in another order, than those of {named[0].title}"
+            given = f"labels without names, where the items of {items.title} are {others}"
+            needed = "names in the first column, or a column or file for each view"
+            raise CothermError(str(table.path), given, needed)
 
 
 def _items(n: int | None, names: Sequence[str] | None) -> Items:
@@ -201,7 +199,7 @@ def _table(path: Path, sets: Sequence[Items], column: str | None, titled: bool |
     n = max(items.n for items in sets)
     if source.width == 1 and source.count > n + 1:
         raise CothermError(str(path), f"{source.count} labels", f"{n}, one for each item")
-    rows = _shared(source.rows(to_the_end=True))
+    rows = list(source.rows(to_the_end=True))
     known = {name for items in sets for name in items.names or ()}
     if titled is None:
         titled = column in rows[0] or titles_over_labels(rows, source.ends, known, n)
@@ -232,12 +230,6 @@ def _table(path: Path, sets: Sequence[Items], column: str | None, titled: bool |
     )
 
 
-def _shared(rows: Iterable[list[str]]) -> list[tuple[str, ...]]:
-    """The rows; equal labels share one string in memory."""
-    seen: dict[str, str] = {}
-    return [tuple(seen.setdefault(cell, cell) for cell in row) for row in rows]
-
-
 def _columns(table: LabelTable, sets: Sequence[Items], column: str | None) -> list[tuple[str | None, Sequence[str]]]:
     """A column for every set: its own, by title or as the only possible reading; else the only column for all."""
     stems = [items.title for items in sets]
@@ -256,21 +248,17 @@ def _only_column(table: LabelTable, column: str | None) -> tuple[str | None, Seq
     if column is not None:
         return column, table.column(column)
     if table.columns > 1:
-        raise CothermError(
-            str(table.path),
-            f"{table.columns} columns ({table.known_titles})",
-            "one, or one for each view with the views' names for titles",
-            "Choose one with column=TITLE.",
-            code="columns-of-labels",
-        )
+        given = f"{table.columns} columns ({table.known_titles})"
+        needed, advice = "one, or one for each view with the views' names for titles", "Choose one with column=TITLE."
+        raise CothermError(str(table.path), given, needed, advice, code="columns-of-labels")
     return table.titles[0] if table.titles else None, [row[0] for row in table.cells]
 
 
 def _labels_of(items: Items, table: LabelTable, cells: Sequence[str], longest: int) -> tuple[Words, str]:
     """Labels by name if both have names; else row by row, unless names on one side suggest another order."""
-    name = items.title
+    name, path = items.title, str(table.path)
     if items.names is not None and table.names is not None:
-        refuse_other_count(str(table.path), table.names, name, items.names)
+        refuse_other_count(path, table.names, name, items.names)
         known = dict(zip(table.names, cells, strict=True))
         unmatched = [row for row in items.names if row not in known]
         here = set(items.names)
@@ -278,28 +266,22 @@ def _labels_of(items: Items, table: LabelTable, cells: Sequence[str], longest: i
         cause = "" if near is None else near.sentence(name, table.path.name)
         if len(unmatched) == len(items.names):
             given, needed = f"names such as {table.names[0]!r}", f"names of {name}, such as {items.names[0]!r}"
-            raise CothermError(str(table.path), given, needed, f"{cause}." if cause else "")
+            raise CothermError(path, given, needed, f"{cause}." if cause else "")
         how = f"matched by name; {cause}" if cause else "matched by name"
         return _cleaned([known.get(row, UNKNOWN) for row in items.names]), how
     if table.names is not None and not is_count(table.names):
-        raise CothermError(
-            str(table.path),
-            f"names such as {table.names[0]!r}, where {name} has none",
-            "names in the first columns of both, or of neither",
-            "Pass the names of the items, or leave out those of the file.",
-            code="names-of-labels-only",
-        )
+        given = f"names such as {table.names[0]!r}, where {name} has none"
+        needed = "names in the first columns of both, or of neither"
+        advice = "Pass the names of the items, or leave out those of the file."
+        raise CothermError(path, given, needed, advice, code="names-of-labels-only")
     found = list(cells)
     # Blank lines, or padding of a shorter set's column to the length of a longer one's.
     while len(found) > items.n and (not found[-1] or (items.n < longest and is_missing(found[-1]))):
         found.pop()
     if len(found) != items.n:
-        raise CothermError(
-            str(table.path),
-            f"{len(found)} labels for {name}",
-            f"{items.n}, one for each of its vertices",
-            "Sets of different sizes need a column or a file each, or names in their first columns.",
-        )
+        given, needed = f"{len(found)} labels for {name}", f"{items.n}, one for each of its vertices"
+        advice = "Sets of different sizes need a column or a file each, or names in their first columns."
+        raise CothermError(path, given, needed, advice)
     return _cleaned(found), "row by row"
 
 
@@ -310,11 +292,8 @@ def _cleaned(found: Sequence[str]) -> Words:
 def require_classes(path: Path, labels: Words) -> None:
     """Refuse labels most of which occur once."""
     known = labels[labels != UNKNOWN]
-    if len(known) > 4 and 2 * len(set(known.tolist())) > len(known):
-        raise CothermError(
-            str(path),
-            f"{len(set(known.tolist()))} different labels among {len(known)} items",
-            "classes that several items share",
-            "Items known to be the same are landmarks, quantities are functions.",
-            code="labels-not-shared",
-        )
+    classes = len(set(known.tolist()))
+    if len(known) > 4 and 2 * classes > len(known):
+        given, needed = f"{classes} different labels among {len(known)} items", "classes that several items share"
+        advice = "Items known to be the same are landmarks, quantities are functions."
+        raise CothermError(str(path), given, needed, advice, code="labels-not-shared")

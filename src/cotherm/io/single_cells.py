@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +23,7 @@ from cotherm.errors import CothermError
 from cotherm.io import atomic
 from cotherm.io.atomic import readable, require_proportion
 from cotherm.io.cells import is_missing, shown
-from cotherm.io.columns import Numbers, Selection, choose, require_all
+from cotherm.io.columns import Numbers, Request, choose, require_all
 from cotherm.io.kinds import MUDATA, suffix_of
 from cotherm.optional import require
 from cotherm.progress import working
@@ -29,65 +31,54 @@ from cotherm.progress import working
 _X = "X"
 
 
-class Modality(NamedTuple):
-    """The cells of one modality: its name in a file of several, and the numbers."""
-
-    name: str | None
-    numbers: Numbers
-
-
-def read_modalities(
-    path: Path, selection: Selection, *, rep: str | None = None, modality: str | None = None
-) -> list[Modality]:
-    """Every modality of a file, or the one of a name; ``rep`` is X or a key of obsm."""
-    atomic.require_content(path)
-    require("anndata", "anndata")
-    import h5py
-
-    with (
-        readable(path, f"a {path.suffix} file", "anndata"),
-        working(f"reading {path.name}"),
-        h5py.File(path, "r") as file,
-    ):
+def read_modalities(path: Path, request: Request) -> list[Numbers]:
+    """Every modality of a file, or the one of a name, in the representation asked for: X or a key of obsm."""
+    with _opened(path) as file, working(f"reading {path.name}"):
         if suffix_of(path) != MUDATA:
-            return [Modality(None, _numbers(path, file, None, rep, selection, file))]
-        chosen = _chosen(path, file, modality)
-        return [Modality(name, _numbers(path, file["mod"][name], name, rep, selection, file)) for name in chosen]
+            return [_numbers(path, file, None, request, file)]
+        return [_numbers(path, file["mod"][name], name, request, file) for name in _chosen(path, file, request)]
 
 
 def count_modalities(path: Path, modality: str | None = None) -> int:
     """How many modalities are read from a file."""
     if suffix_of(path) != MUDATA:
         return 1
+    with _opened(path) as file:
+        return len(_chosen(path, file, Request(modality=modality)))
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[Any]:
     atomic.require_content(path)
     require("anndata", "anndata")
     import h5py
 
     with readable(path, f"a {path.suffix} file", "anndata"), h5py.File(path, "r") as file:
-        return len(_chosen(path, file, modality))
+        yield file
 
 
-def _chosen(path: Path, file: Any, modality: str | None) -> list[str]:
+def _chosen(path: Path, file: Any, request: Request) -> list[str]:
     """The names of the modalities to read."""
     if not len(file.get("mod", ())):
         raise CothermError(str(path), "no modalities", "a file that mudata wrote")
     order = [str(name) for name in file["mod"].attrs.get("mod-order", ())]
     names = order if set(order) == set(file["mod"]) else list(file["mod"])
-    if modality is None:
+    if request.modality is None:
         return names
-    if modality not in names:
-        raise CothermError(str(path), f"no modality {modality!r}", f"one of {', '.join(map(repr, names))}")
-    return [modality]
+    if request.modality not in names:
+        raise CothermError(str(path), f"no modality {request.modality!r}", f"one of {', '.join(map(repr, names))}")
+    return [request.modality]
 
 
-def _numbers(path: Path, cells: Any, name: str | None, rep: str | None, selection: Selection, whole: Any) -> Numbers:
+def _numbers(path: Path, cells: Any, name: str | None, request: Request, whole: Any) -> Numbers:
+    rep = request.rep
     place = str(path) if name is None else f"{path}: modality {name!r}"
     for group in ("obs", "var"):
         if group not in cells:
             raise CothermError(place, f"no {group}", "a file that anndata wrote")
     names = _index(path, cells["obs"])
     titles = _index(path, cells["var"]) if rep in (None, _X) else None
-    choice = choose(place, titles, 0 if titles is None else len(titles), _of_features(selection))
+    choice = choose(place, titles, 0 if titles is None else len(titles), replace(request, label=None, ids=None))
     found = _representation(path, place, cells, rep)
     if titles is not None and len(choice.features) < found.shape[1]:
         found = found[:, list(choice.features)]
@@ -95,12 +86,12 @@ def _numbers(path: Path, cells: Any, name: str | None, rep: str | None, selectio
         given = f"{found.shape[0]} x {found.shape[1]} numbers for {len(names)} cells"
         raise CothermError(place, given, "a row of numbers for each")
     values = _dense(place, found)
-    features = None if titles is None else tuple(titles[c] for c in choice.features)
-    labels, absent = _labels(path, cells, whole, names, selection)
+    features = choice.titles
+    labels, absent = _labels(path, cells, whole, names, request)
     columns = [key for key in cells["obs"] if key != cells["obs"].attrs.get("_index")]
-    require_all(f"{place}: obs", columns, selection, absent)
+    require_all(f"{place}: obs", columns, request, absent)
     unique = len(set(names)) == len(names) and all(names)
-    reading = _reading(cells, rep, values, features, selection.label if labels is not None else None)
+    reading = _reading(cells, rep, values, features, request.label if labels is not None else None)
     reading += ", names from obs_names" if unique else ", without names: some of obs_names are given twice"
 
     def where(k: int, c: int) -> tuple[str, str]:
@@ -110,13 +101,8 @@ def _numbers(path: Path, cells: Any, name: str | None, rep: str | None, selectio
 
     known = tuple(names) if unique else None
     known_titles = (*(titles or ()), *columns)
-    nowhere = (*choice.absent, *absent, *(selection.ids or ()))
-    return Numbers(path, values, known, features, labels, reading, where, nowhere, known_titles)
-
-
-def _of_features(selection: Selection) -> Selection:
-    """What is said about features; labels are a column of obs."""
-    return replace(selection, label=None, ids=None)
+    nowhere = (*choice.absent, *absent, *(request.ids or ()))
+    return Numbers(path, values, known, features, labels, reading, where, nowhere, known_titles, modality=name)
 
 
 def _reading(cells: Any, rep: str | None, values: Floats, titles: tuple[str, ...] | None, label: str | None) -> str:
@@ -156,10 +142,10 @@ def _dense(place: str, found: Any) -> Floats:
 
 
 def _labels(
-    path: Path, cells: Any, whole: Any, names: list[str], selection: Selection
+    path: Path, cells: Any, whole: Any, names: list[str], request: Request
 ) -> tuple[NDArray[np.str_] | None, tuple[str, ...]]:
     """The labels of the cells, from obs of the modality or else of the whole file, and what is not there."""
-    key = selection.label
+    key = request.label
     if key is None:
         return None, ()
     if key in cells["obs"]:

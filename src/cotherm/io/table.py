@@ -12,10 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cotherm import validation
-from cotherm.arrays import Floats, Ints
+from cotherm.arrays import Floats
 from cotherm.errors import CothermError
 from cotherm.io import array_file, atomic, ids, kinds
-from cotherm.io.columns import EVERYTHING, PERHAPS_TITLES, Numbers, Selection, choose, laid_out, opened_columns
+from cotherm.io.cells import PERHAPS_TITLES, shown
+from cotherm.io.columns import Numbers, Request, choose, laid_out, opened_columns
 from cotherm.io.labels import require_classes
 from cotherm.io.single_cells import read_modalities
 
@@ -54,38 +55,6 @@ class Table:
     titles: tuple[str, ...] | None = field(repr=False)
     reading: str
     labels: NDArray[np.str_] | None = field(default=None, repr=False)
-
-
-@dataclass(frozen=True)
-class Request:
-    """How a table is to be read; None where the file tells."""
-
-    header: bool | None = None
-    selection: Selection = EVERYTHING
-    missing: str | None = None
-    decimal: str | None = None
-    sheet: str | None = None
-    rep: str | None = None
-    modality: str | None = None
-
-
-@dataclass(frozen=True)
-class Found:
-    """A table in a file: its name where the file holds several, titles asked for in vain, and those of all columns.
-
-    ``doubtful`` are the features that may be ids: whole numbers, all different, about which nothing was said.
-    """
-
-    table: Table
-    name: str | None
-    absent: tuple[str, ...]
-    known: tuple[str, ...] | None
-    doubtful: Ints
-
-    def require_features(self, place: Path) -> None:
-        """Refuse a table without names whose first column may hold them."""
-        if self.table.names is None:
-            ids.refuse_first(place, self.table.values, self.doubtful, self.table.titles)
 
 
 def read_table(
@@ -175,70 +144,58 @@ def read_table(
     """
     place = atomic.as_path(path)
     request = Request(
-        None if header is None else validation.boolean("header", header),
-        Selection(
-            None if columns is None else _titles("columns", columns),
-            _titles("drop", drop),
-            _text("label_column", label_column, "the title of a column"),
-            ids=_ids(id_column),
-        ),
-        None if missing is None else validation.choice("missing", missing, _WAYS),
-        None if decimal is None else validation.choice("decimal", decimal, (".", ",")),
-        _text("sheet", sheet, "the name of a sheet"),
-        _text("rep", rep, "X or a key of obsm"),
-        _text("modality", modality, "the name of a modality"),
+        None if columns is None else _titles("columns", columns),
+        _titles("drop", drop),
+        _text("label_column", label_column, "the title of a column"),
+        _ids(id_column),
+        header=None if header is None else validation.boolean("header", header),
+        missing=None if missing is None else validation.choice("missing", missing, _WAYS),
+        decimal=None if decimal is None else validation.choice("decimal", decimal, (".", ",")),
+        sheet=_text("sheet", sheet, "the name of a sheet"),
+        rep=_text("rep", rep, "X or a key of obsm"),
+        modality=_text("modality", modality, "the name of a modality"),
     )
     _require_sense(place, request)
     tables = read_tables(place, request)
     if len(tables) > 1:
-        names = ", ".join(repr(one.name) for one in tables)
+        names = ", ".join(repr(one.modality) for one in tables)
         raise CothermError(str(place), f"{len(tables)} modalities, {names}", "one", "Choose it with modality=.")
-    tables[0].require_features(place)
-    return tables[0].table
+    (found,) = tables
+    ids.refuse_first(found)
+    return Table(found.values, found.names, found.titles, found.reading, found.labels)
 
 
-def read_tables(place: Path, request: Request) -> list[Found]:
+def read_tables(place: Path, request: Request) -> list[Numbers]:
     """All tables in a file: one, or the modalities of single cells; what has no meaning for the file is not used."""
     suffix = kinds.suffix_of(place)
     if suffix not in kinds.TABLES:
         raise CothermError(str(place), f"the suffix {suffix or 'none'}", kinds.NEEDED, kinds.advice_for(suffix))
     if suffix in kinds.SINGLE_CELLS:
-        found = read_modalities(place, request.selection, rep=request.rep, modality=request.modality)
-        return [_found(one.numbers, request, one.name) for one in found]
-    return [_found(_numbers(place, suffix, request), request)]
+        read = read_modalities(place, request)
+    elif suffix == kinds.ARRAY:
+        read = [_from_npy(place, request)]
+    else:
+        with opened_columns(place, request) as columns:
+            read = [laid_out(columns, request).read()]
+    return [_told_of_doubts(completed(one, request.missing), request) for one in read]
 
 
-def _numbers(place: Path, suffix: str, request: Request) -> Numbers:
-    if suffix == kinds.ARRAY:
-        return _from_npy(place, request)
-    with opened_columns(place, request.header, decimal=request.decimal, sheet=request.sheet) as columns:
-        return laid_out(columns, request.selection, nameless=request.missing == "drop").read()
-
-
-def _found(read: Numbers, request: Request, name: str | None = None) -> Found:
-    done = completed(read, request.missing)
-    if done.labels is not None:
-        require_classes(read.path, done.labels)
-    doubtful = np.zeros(0, dtype=np.int64)
-    if _nothing_said(read, request):
-        doubtful = ids.distinct_whole(read.values)
-    reading = done.reading + ids.note_of(doubtful, done.titles)
-    table = Table(done.values, done.names, done.titles, reading, done.labels)
-    return Found(table, name, read.absent, read.known, doubtful)
-
-
-def _nothing_said(read: Numbers, request: Request) -> bool:
-    """Whether features were taken without a word of the user; cells have their names beside the numbers."""
-    selection = request.selection
-    here = selection.ids == () or any(title not in read.absent for title in selection.ids or ())
-    return selection.columns is None and not here and kinds.suffix_of(read.path) not in kinds.SINGLE_CELLS
+def _told_of_doubts(read: Numbers, request: Request) -> Numbers:
+    """The same with features that may be ids, unless the user named the features or ids; cells have their names."""
+    if read.labels is not None:
+        require_classes(read.path, read.labels)
+    named = request.ids == () or any(title not in read.absent for title in request.ids or ())
+    if request.columns is not None or named or kinds.suffix_of(read.path) in kinds.SINGLE_CELLS:
+        return read
+    doubtful = ids.distinct_whole(read.values)
+    return replace(read, doubtful=doubtful, reading=read.reading + ids.note_of(doubtful, read.titles))
 
 
 def _from_npy(place: Path, request: Request) -> Numbers:
     array = array_file.parse(str(place), atomic.load(place))
     if array.ndim != 2 or array.dtype.kind not in "fiub":
         raise CothermError(str(place), "no matrix of numbers", "an array of numbers (points, features)")
-    choice = choose(place, None, array.shape[1], request.selection)
+    choice = choose(place, None, array.shape[1], request)
     values = validation.as_float64(str(place), array)
     # The array shares the bytes of the file, which cannot be written to.
     values = values.copy() if values.base is not None else values
@@ -253,17 +210,12 @@ def _from_npy(place: Path, request: Request) -> Numbers:
 def _require_sense(place: Path, request: Request) -> None:
     """Refuse what has no meaning for this kind of file."""
     suffix = kinds.suffix_of(place)
-    given = {
-        "header": (request.header, kinds.CELLS),
-        "decimal": (request.decimal, (*kinds.TEXT, *kinds.PACKED)),
-        "sheet": (request.sheet, kinds.SHEETS),
-        "rep": (request.rep, kinds.SINGLE_CELLS),
-        "modality": (request.modality, (kinds.MUDATA,)),
-        "id_column": (request.selection.ids or None, (*kinds.CELLS, kinds.COLUMNS)),
-    }
-    for argument, (value, suffixes) in given.items():
-        meant = value is not None and not (argument == "header" and value is False)  # an array has no titles indeed
-        if meant and suffix in kinds.TABLES and suffix not in suffixes:
+    given = {name: getattr(request, name) for name in kinds.MEANT_FOR} | {"id_column": request.ids or None}
+    if given["header"] is False:
+        given["header"] = None  # an array has no titles indeed
+    for argument, value in given.items():
+        suffixes = kinds.MEANT_FOR.get(argument, (*kinds.CELLS, kinds.COLUMNS))
+        if value is not None and suffix in kinds.TABLES and suffix not in suffixes:
             raise CothermError(argument, f"{value} for a {suffix} file", f"to be left out, but for {suffixes[0]} files")
 
 
@@ -293,7 +245,11 @@ def _text(argument: str, value: object, needed: str) -> str | None:
 def completed(read: Numbers, way: str | None) -> Numbers:
     """The table without missing values: they are refused unless ``way``, one of ``_WAYS``, is given."""
     holes = np.isnan(read.values)
-    _refuse_infinite(read, holes)
+    infinite = np.isinf(read.values)
+    if infinite.any():
+        row, column = np.unravel_index(np.argmax(infinite), holes.shape)
+        place, cell = read.where(int(row), int(column))
+        raise CothermError(place, cell, "a finite number")
     if not holes.any() and (read.names is None or all(read.names)):
         return read
     if way is not None or len(holes) > 1:  # the place of a single row says it all
@@ -303,19 +259,10 @@ def completed(read: Numbers, way: str | None) -> Numbers:
     return _dropped(read, holes) if way == "drop" else _filled(read, holes)
 
 
-def _refuse_infinite(read: Numbers, holes: NDArray[np.bool_]) -> None:
-    infinite = ~np.isfinite(read.values)
-    if np.array_equal(infinite, holes):
-        return
-    row, column = np.unravel_index(np.argmax(infinite & ~holes), holes.shape)
-    place, cell = read.where(int(row), int(column))
-    raise CothermError(place, cell, "a finite number")
-
-
 def _refuse_empty(read: Numbers, holes: NDArray[np.bool_]) -> None:
     empty = np.flatnonzero(holes.all(axis=0))
     if len(empty):
-        columns = ", ".join(_column(read, int(c)) for c in empty[:_SHOWN]) + ", ..." * (len(empty) > _SHOWN)
+        columns = shown([_column(read, int(c)) for c in empty], _SHOWN)
         advice, code = ("Leave it out with drop=.", "empty-column") if read.titles else ("", "")
         given = f"nothing but missing values in {columns}"
         raise CothermError(str(read.path), given, "numbers in every column", advice, code=code)
@@ -346,9 +293,7 @@ def _dropped(read: Numbers, holes: NDArray[np.bool_]) -> Numbers:
         raise CothermError(str(read.path), given, "rows without any", advice, code="missing-in-every-row")
     lost = np.flatnonzero(lost_rows)
     known = read.names or tuple(map(str, range(len(holes))))
-    which = ", ".join(known[k] or f"row {k} from 0, which has no name" for k in lost[:_SHOWN]) + ", ..." * (
-        len(lost) > _SHOWN
-    )
+    which = shown([known[k] or f"row {k} from 0, which has no name" for k in lost], _SHOWN)
     reading = f"{read.reading}, less {_many(len(lost), 'row')} with missing values ({which})"
     if read.names is None:
         reading += ", the others named by their numbers from 0"
@@ -361,8 +306,7 @@ def _filled(read: Numbers, holes: NDArray[np.bool_]) -> Numbers:
     some = np.flatnonzero(holes.any(axis=0))
     for c in some:
         values[holes[:, c], c] = _median(values[~holes[:, c], c])
-    which = ", ".join(f"{int(holes[:, c].sum()):,} in {_column(read, int(c))}" for c in some[:_SHOWN])
-    which += ", ..." * (len(some) > _SHOWN)
+    which = shown([f"{int(holes[:, c].sum()):,} in {_column(read, int(c))}" for c in some], _SHOWN)
     reading = f"{read.reading}, {_many(int(holes.sum()), 'missing value')} replaced by the median ({which})"
     return replace(read, values=values, reading=reading)
 

@@ -11,9 +11,12 @@ hexadecimal numbers, exponents after d. The words nan and inf are understood, an
 from __future__ import annotations
 
 import codecs
+import csv
+import io
 import re
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple, NoReturn
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,15 +33,17 @@ _LONGEST_LINE = 10**6
 LONGEST_HEADER = 2 * 10**6
 
 
-class Lines(NamedTuple):
-    """Some lines with content, stripped, and their numbers in the file, counted from 1."""
+class Numbered:
+    """Lines of a file, any of which can be complained about by its number."""
 
-    rows: list[str]
-    numbers: list[int]
+    def find(self, k: int) -> Lines:
+        """Row k alone."""
+        raise NotImplementedError
 
     def refuse(self, k: int, needed: str, advice: str = "") -> NoReturn:
         """Complain about row k."""
-        raise CothermError(f"line {self.numbers[k]}", excerpt(self.rows[k]), needed, advice)
+        line = self.find(k)
+        raise CothermError(f"line {line.numbers[0]}", excerpt(line.rows[0]), needed, advice)
 
     def refuse_where(self, bad: NDArray[np.bool_], needed: str, advice: str = "") -> None:
         """Complain about the first bad row, if there is one."""
@@ -46,28 +51,21 @@ class Lines(NamedTuple):
             self.refuse(int(np.argmax(bad)), needed, advice)
 
 
-class PlainLines(NamedTuple):
-    """The same of a piece of text whose numbers were parsed without a look at its lines, each of which is a row."""
+@dataclass(frozen=True)
+class Lines(Numbered):
+    """Some lines with content, stripped, and their numbers in the file, counted from 1."""
 
-    text: bytes
-    first: int
+    rows: list[str]
+    numbers: list[int]
 
-    @property
-    def numbers(self) -> Ints:
-        return np.arange(self.first, self.first + self.text.count(b"\n"))
+    def part(self, which: slice) -> Lines:
+        return Lines(self.rows[which], self.numbers[which])
 
-    def refuse_where(self, bad: NDArray[np.bool_], needed: str, advice: str = "") -> None:
-        """Complain about the first bad row, if there is one."""
-        if bad.any():
-            k = int(np.argmax(bad))
-            row = self.text.split(b"\n", k + 1)[k].decode().strip()
-            Lines([row], [self.first + k]).refuse(0, needed, advice)
+    def find(self, k: int) -> Lines:
+        return self.part(slice(k, k + 1))
 
 
-AnyLines = Lines | PlainLines
-
-
-class LineReader:
+class LineReader(Numbered):
     """The lines of a text that hold something once comments are cut off.
 
     ``text`` is as ``utf8`` gives it; its lines from the byte ``start`` on are taken, the first of which has the number
@@ -75,26 +73,16 @@ class LineReader:
     """
 
     def __init__(self, text: bytes, *, comment: str | None, start: int = 0, first: int = 1) -> None:
-        self._text = text
+        self.text = text
         self._comment = comment
         self._start = start
         self._first = first
         self._count: int | None = None
 
-    @property
-    def is_large(self) -> bool:
-        """Whether pyarrow is worth being loaded for it."""
-        return len(self._text) >= limits.COMPILED_TABLE_BYTES
-
     def __len__(self) -> int:
         if self._count is None:
             self._count = sum(len(lines.rows) for lines in self.blocks())
         return self._count
-
-    @property
-    def before(self) -> int:
-        """How many lines of the file come before these."""
-        return self._first - 1
 
     def blocks(self) -> Iterator[Lines]:
         """All lines, some at a time."""
@@ -116,8 +104,7 @@ class LineReader:
                 if group == len(sizes):
                     return
                 taken = min(sizes[group] - done, len(lines.rows) - at)
-                part = Lines(lines.rows[at : at + taken], lines.numbers[at : at + taken])
-                yield group, slice(done, done + taken), part
+                yield group, slice(done, done + taken), lines.part(slice(at, at + taken))
                 at, done = at + taken, done + taken
 
     def first(self) -> tuple[Lines, LineReader]:
@@ -126,25 +113,15 @@ class LineReader:
             found = self.lines(block, number)
             if found.rows:
                 line = found.numbers[0]
-                head = Lines(found.rows[:1], [line])
                 start = at + _end_of_line(block, line - number)
-                return head, LineReader(self._text, comment=self._comment, start=start, first=line + 1)
+                return found.find(0), LineReader(self.text, comment=self._comment, start=start, first=line + 1)
         return Lines([], []), self
-
-    def refuse(self, k: int, needed: str, advice: str = "") -> NoReturn:
-        """Complain about row k."""
-        self.find(k).refuse(0, needed, advice)
-
-    def refuse_where(self, bad: NDArray[np.bool_], needed: str, advice: str = "") -> None:
-        """Complain about the first bad row, if there is one."""
-        if bad.any():
-            self.refuse(int(np.argmax(bad)), needed, advice)
 
     def find(self, k: int) -> Lines:
         """Row k alone."""
         for lines in self.blocks():
             if k < len(lines.rows):
-                return Lines([lines.rows[k]], [lines.numbers[k]])
+                return lines.find(k)
             k -= len(lines.rows)
         raise IndexError(k)
 
@@ -158,14 +135,18 @@ class LineReader:
     def pieces(self) -> Iterator[tuple[int, int, bytes]]:
         """Where a piece of whole lines starts, the number of its first line, and the piece."""
         at, number = self._start, self._first
-        while at < len(self._text):
-            stop = self._text.rfind(b"\n", at, at + _BLOCK) + 1
+        while at < len(self.text):
+            stop = self.text.rfind(b"\n", at, at + _BLOCK) + 1
             if not stop:
-                stop = self._text.find(b"\n", at + _BLOCK) + 1 or len(self._text)
-            block = self._text[at:stop]
+                stop = self.text.find(b"\n", at + _BLOCK) + 1 or len(self.text)
+            block = self.text[at:stop]
             yield at, number, block
             at = stop
             number += block.count(b"\n")
+
+    def of(self, block: bytes, first: int) -> LineReader:
+        """The same of a piece."""
+        return LineReader(block, comment=self._comment, first=first)
 
     def lines(self, block: bytes, first: int) -> Lines:
         """Those of a piece."""
@@ -187,18 +168,12 @@ class LineReader:
 
 def utf8(data: bytes) -> bytes:
     """Text as UTF-8 bytes, which take less memory than a string: no byte order mark, line feeds end the lines."""
-    if not data.isascii():
-        decoder = codecs.getincrementaldecoder("utf-8")()
-        view = memoryview(data)
-        for at in range(0, len(data), _BLOCK):
-            pending = len(decoder.getstate()[0])
-            try:
-                decoder.decode(view[at : at + _BLOCK], final=at + _BLOCK >= len(data))
-            except UnicodeDecodeError as error:
-                bad = at - pending + error.start
-                given = f"byte 0x{data[bad]:02x}, which is not text"
-                line = 1 + data.count(b"\n", 0, bad)
-                raise CothermError(f"line {line}", given, "UTF-8 text") from None
+    try:
+        if not data.isascii():
+            data.decode()
+    except UnicodeDecodeError as error:
+        line, given = 1 + data.count(b"\n", 0, error.start), f"byte 0x{data[error.start]:02x}, which is not text"
+        raise CothermError(f"line {line}", given, "UTF-8 text") from None
     text = data.removeprefix(codecs.BOM_UTF8)
     return text.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in text else text
 
@@ -211,12 +186,13 @@ def line_at(text: bytes, k: int) -> str:
 
 def number_blocks(
     content: LineReader, columns: int, needed: str, *, delimiter: str | None = None
-) -> Iterator[tuple[slice, AnyLines, Floats]]:
+) -> Iterator[tuple[slice, Numbered, Floats]]:
     """One row of numbers per line, a block at a time: which rows of all, their lines, and the numbers."""
     done = 0
     for _, first, block in content.pieces():
-        lines: AnyLines = PlainLines(block, first)
-        rows = plain_rows(block, columns, delimiter) if content.is_large else None
+        lines: Numbered = content.of(block, first)
+        large = len(content.text) >= limits.COMPILED_TABLE_BYTES  # only then pyarrow is worth being loaded
+        rows = plain_rows(block, columns, delimiter) if large else None
         if rows is None:
             lines = content.lines(block, first)
             rows = number_rows(lines, columns, needed, delimiter=delimiter)
@@ -247,7 +223,7 @@ def number_rows(
     return array
 
 
-def as_integers(lines: AnyLines, values: Floats, *, least: int, most: int, needed: str) -> Ints:
+def as_integers(lines: Numbered, values: Floats, *, least: int, most: int, needed: str) -> Ints:
     """The same numbers as integers within [least, most]; 3.0 counts as 3."""
     # Comparisons with NaN are false, so that it is refused as well.
     good = (values == np.floor(values)) & (values >= least) & (values <= most)
@@ -291,6 +267,16 @@ def excerpt(row: str) -> str:
     return repr(row if len(row) <= 60 else row[:57] + "...")
 
 
+def csv_bytes(titles: Iterable[str], rows: Iterable[Iterable[Any]]) -> bytes:
+    """A table as text, with numbers at full precision."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(titles)
+    writer.writerows(rows)
+    # Names, of files too, may hold what is not text; this is escaped.
+    return text.getvalue().encode("utf-8", "backslashreplace")
+
+
 def _by_row(bad: NDArray[np.bool_]) -> NDArray[np.bool_]:
     return np.asarray(bad.any(axis=1)) if bad.ndim == 2 else bad
 
@@ -306,21 +292,27 @@ def plain_rows(text: bytes, columns: int, delimiter: str | None) -> Floats | Non
     pyarrow rounds to the nearest double, as ``float`` does. What it cannot take, comments and some kinds of space, is
     left to NumPy.
     """
-    import pyarrow as pa
-    from pyarrow import csv
-
     if not text.endswith(b"\n") or b'"' in text:
         return None
-    rows = text.count(b"\n")
-    if delimiter is None:
-        text = re.sub(rb"[ \t]*\n[ \t]*", b"\n", re.sub(rb"[ \t]+", b" ", text.strip(b" \t")))
-    titles = [str(c) for c in range(columns)]
-    read = csv.ReadOptions(use_threads=False, column_names=titles)
-    parse = csv.ParseOptions(delimiter=delimiter or " ", quote_char=False)
-    convert = csv.ConvertOptions(column_types=dict.fromkeys(titles, pa.float64()), null_values=[], check_utf8=False)
+    found = cut_by_pyarrow(text, columns, delimiter)
+    values = None if found is None else np.column_stack([column.to_numpy() for column in found.columns])
+    return values if values is not None and len(values) == text.count(b"\n") and np.isfinite(values).all() else None
+
+
+def cut_by_pyarrow(
+    text: bytes, columns: int, mark: str | None, *, words: bool = False, quoted: bool = False
+) -> Any | None:
+    """The cells of plain lines, numbers or words, as a table of pyarrow; None where it cannot take them."""
+    import pyarrow as pa
+    from pyarrow import csv as arrow
+
+    if mark is None:
+        text, mark = re.sub(rb"[ \t]*\n[ \t]*", b"\n", re.sub(rb"[ \t]+", b" ", text.strip(b" \t"))), " "
+    types = {str(c): pa.large_string() if words else pa.float64() for c in range(columns)}
+    read = arrow.ReadOptions(use_threads=False, column_names=list(types))
+    parse = arrow.ParseOptions(delimiter=mark, quote_char='"' if quoted else False, newlines_in_values=quoted)
+    convert = arrow.ConvertOptions(column_types=types, null_values=[], check_utf8=False)
     try:
-        found = csv.read_csv(pa.BufferReader(text), read, parse, convert, pa.system_memory_pool())
+        return arrow.read_csv(pa.BufferReader(text), read, parse, convert, pa.system_memory_pool())
     except pa.ArrowInvalid:
         return None
-    values = np.column_stack([column.to_numpy() for column in found.columns])
-    return values if len(values) == rows and np.isfinite(values).all() else None

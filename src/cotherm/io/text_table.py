@@ -15,11 +15,11 @@ import re
 import warnings
 import zipfile
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import islice
+from itertools import count, islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -30,53 +30,56 @@ from cotherm.io import atomic
 from cotherm.io.atomic import readable, require_proportion, unpack
 from cotherm.io.cells import (
     MISSING,
+    PERHAPS_TITLES,
     has_decimal_comma,
     is_finite,
     is_missing,
+    is_number,
     is_numeral,
+    is_text,
+    looks_numeric,
     may_have_thousands,
     with_point,
 )
 from cotherm.io.kinds import PACKED, SHEETS, suffix_of
-from cotherm.io.text import LONGEST_HEADER, utf8
+from cotherm.io.text import LONGEST_HEADER, cut_by_pyarrow, excerpt, utf8
 from cotherm.optional import require
 from cotherm.progress import track, working
 
 _MARKS = "\t,;"
-# So many lines tell how a table is cut into cells.
-_TELLING = 5
+# Lines that tell how a table is cut into cells, and rows that show which columns are words.
+_TELLING, _TELLING_WORDS = 5, 1_000
 _COMMA_IN_DIGITS = re.compile("[0-9],[0-9]")
 # So many numbers that may have thousands or a decimal comma are looked at for one that tells.
 _UNTELLING = 10_000
 # Rows of a sheet of any program, and cells, mostly empty, beside those that the bytes of the file pay for.
 _MOST_ROWS, _FREE_CELLS = 2**20, 10**6
-# Rows that are strings of Python at a time, and bytes of text that pyarrow cuts at a time.
-_ROWS, _BLOCK = 2**14, 2**20
+# Rows that are strings of Python at a time.
+_ROWS = 2**14
 
-
-class Row(NamedTuple):
-    """The cells of a row, stripped, and the number of the line it ends on."""
-
-    cells: list[str]
-    line: int
+# The cells of a row, stripped, none on a blank line; and the number of the line it ends on.
+Row = tuple[list[str], int]
 
 
 @dataclass(frozen=True)
 class TextTable:
-    """The cells of a table, as text.
+    """The cells of a table, as text: columns of words, of which some are numbers.
 
-    Blank lines are skipped, except in a single column, where a blank line is an empty cell unless it is at the
-    end. ``cells`` is a table of pyarrow, ``count`` the number of rows and ``ends`` that of further rows at the end in
-    which all cells are empty.
+    Blank lines are skipped, except in a single column, where a blank line is an empty cell unless it is at the end.
+    ``cells`` is a table of pyarrow, ``count`` the number of rows below the titles and ``ends`` that of further rows at
+    the end in which all cells are empty.
     """
 
     path: Path
     cells: Any
     count: int
     ends: int
-    line_of: Callable[[int], int]  # the line of row k
+    line_of: Callable[[int], int]  # the line of row k, counted from the top
     comma: bool  # whether commas part the cells
     sheet: str | None = None  # its name, where the cells are those of a spreadsheet
+    titled: bool = False  # whether the first row holds titles
+    decimal: str = "."
+    index: int | None = field(default=None, init=False)  # no column is known to hold names of rows
 
     @property
     def width(self) -> int:
@@ -84,102 +87,146 @@ class TextTable:
 
     @property
     def first(self) -> list[str]:
-        """The cells of the first row."""
-        return self.row(0)
-
-    def row(self, k: int) -> list[str]:
-        """The cells of row k."""
-        return [cell.strip() for c in self.cells.columns for cell in c.slice(k, 1).to_pylist()]
+        """The cells at the top."""
+        return next(iter(_stripped(self.cells.slice(0, 1))))
 
     @property
-    def empty_ends(self) -> int:
-        """Rows of empty cells at the end."""
-        return self.ends if self.width > 1 else 0
+    def titles(self) -> list[str] | None:
+        return self.first if self.titled else None
 
-    def rows(self, *, start: int = 0, to_the_end: bool = False) -> Iterator[list[str]]:
-        """The rows from ``start`` on; with ``to_the_end`` those at the end that are not counted, too."""
-        stop = self.count + (self.ends if to_the_end else 0)
-        for at in range(start, stop, _ROWS):
-            part = self.cells.slice(at, min(_ROWS, stop - at))
-            yield from (
-                [cell.strip() for cell in row] for row in zip(*(c.to_pylist() for c in part.columns), strict=True)
-            )
+    @property
+    def note(self) -> str:
+        """What the reading says about the whole table."""
+        text = f", less {self.ends} empty at the end" if self.ends and self.width > 1 else ""
+        text += "" if self.sheet is None else f", sheet {self.sheet!r}"
+        return text + ", decimal commas" * (self.decimal == ",")
 
-    def words(self, c: int, start: int = 0) -> list[str]:
+    def below_titles(self, titled: bool) -> TextTable:
+        """The table once it is known whether its first row holds titles."""
+        return replace(self, titled=titled, count=self.count - titled)
+
+    def may_hold_names(self) -> bool:
+        return True
+
+    def rows(self, *, to_the_end: bool = False) -> Iterator[list[str]]:
+        """The rows; with ``to_the_end`` those at the end that are not counted, too."""
+        stop = self.titled + self.count + (self.ends if to_the_end else 0)
+        for at in range(int(self.titled), stop, _ROWS):
+            yield from _stripped(self.cells.slice(at, min(_ROWS, stop - at)))
+
+    def words(self, c: int) -> list[str]:
         """The cells of a column."""
-        return [cell.strip() for cell in self.cells.column(c).slice(start, self.count - start).to_pylist()]
+        return [cell.strip() for cell in self._column(c).to_pylist()]
 
-    def numbers(self, c: int, start: int, decimal: str, refuse: Callable[[int, str], CothermError]) -> Floats:
-        """The numbers in a column, NaN where they are missing; ``refuse`` gets the row and the cell that is none."""
+    def words_in(self, columns: Sequence[int]) -> dict[int, str]:
+        """The columns, most of whose cells are words, each with the first, as far as rows at the top tell."""
+        found: dict[int, str] = {}
+        for c in sorted(columns):
+            known = [cell for cell in self.words(c)[:_TELLING_WORDS] if not is_missing(cell)]
+            words = [cell for cell in known if is_text(cell)]
+            if 2 * len(words) > len(known):
+                found[c] = words[0]
+        return found
+
+    def numbers(self, c: int) -> Floats:
+        """The numbers in a column, NaN where missing; refuses words."""
         found, done = [np.empty(0)], 0
-        for chunk in self.cells.column(c).slice(start, self.count - start).chunks:
-            parsed = _parsed(chunk, decimal)
+        for chunk in self._column(c).chunks:
+            parsed = _parsed(chunk, self.decimal)
             if parsed is None:
                 cells = [cell.strip() for cell in chunk.to_pylist()]
-                wrong = (k for k, cell in enumerate(cells) if np.isnan(_number(cell, decimal)) and not is_missing(cell))
+                parsed = np.array([_number(cell, self.decimal) for cell in cells])
+                wrong = (k for k in np.flatnonzero(np.isnan(parsed)).tolist() if not is_missing(cells[k]))
                 if (k := next(wrong, None)) is not None:
-                    raise refuse(done + k, cells[k])
-                parsed = np.array([_number(cell, decimal) for cell in cells])
+                    raise self._no_number(done + k, c, cells[k])
             found.append(parsed)
             done += len(parsed)
         return np.concatenate(found)
 
     def place(self, k: int) -> str:
         """Row k for messages: its line, or of a spreadsheet the row there."""
-        line = self.line_of(k)
+        line = self.line_of(k + self.titled)
         return f"{self.path}: line {line}" if self.sheet is None else f"{self.path}: sheet {self.sheet!r}, row {line}"
+
+    def where(self, k: int, c: int) -> tuple[str, str | None]:
+        """The place of a cell, and what is there."""
+        title = f" ({self.first[c]})" if self.titled else ""
+        return f"{self.place(k)}, column {c + 1}{title}", self._column(c)[k].as_py().strip()
+
+    def _column(self, c: int) -> Any:
+        return self.cells.column(c).slice(self.titled, self.count)
+
+    def _no_number(self, k: int, c: int, cell: str) -> CothermError:
+        place, _ = self.where(k, c)
+        if self.decimal == "," and is_number(cell):
+            given = f"{excerpt(cell)}, where other numbers have a decimal comma"
+            advice = 'If points mark decimals and commas something else: decimal=".".'
+            return CothermError(place, given, "one decimal mark in all numbers", advice, code="point-among-commas")
+        if has_decimal_comma(cell) and self.decimal == ".":
+            advice = 'If commas mark decimals: decimal=",". Else numbers are written as 1000.5.'
+            code = "comma-in-number"
+        elif looks_numeric(cell):
+            advice, code = "Numbers are written as 1000.5: in the digits 0 to 9, with a decimal point.", "odd-number"
+        else:
+            advice, code = "Correct the cells that are not numbers, or leave them out.", "no-number"
+        if k == 0 and not self.titled:
+            advice, code = f"{advice} {PERHAPS_TITLES}", f"{code}+perhaps-titles"
+        return CothermError(place, excerpt(cell), "a finite number", advice, code=code, about=str(self.path))
 
     def decimal_mark(self) -> str | None:
         """The decimal mark that the cells tell, a point or a comma; None where commas may mark thousands instead."""
-        untelling = 0
         if self.comma:
             return "."
-        for row in self.rows():
-            for cell in row:
-                if _COMMA_IN_DIGITS.search(cell) and has_decimal_comma(cell):
-                    if not may_have_thousands(cell):
-                        return ","
-                    untelling += 1
-            if untelling >= _UNTELLING:
-                break
+        marked = (cell for row in self.rows() for cell in row if _COMMA_IN_DIGITS.search(cell))
+        untelling = False
+        for cell in islice(filter(has_decimal_comma, marked), _UNTELLING):
+            if not may_have_thousands(cell):
+                return ","
+            untelling = True
         return None if untelling else "."
 
 
+def _stripped(cells: Any) -> Iterator[list[str]]:
+    for row in zip(*(column.to_pylist() for column in cells.columns), strict=True):
+        yield [cell.strip() for cell in row]
+
+
 def open_text_table(path: Path, *, decimal: str | None = None, sheet: str | None = None) -> TextTable:
-    """A text table, all of whose rows have as many cells as the first.
+    """A text table, all of whose rows have as many cells as the first, before anything is known of titles.
 
     ``decimal`` is the decimal mark, if the user says it, and ``sheet`` the sheet of a spreadsheet.
     """
     name: str | None = None
     mark: str | None = ","
-    cells: Any = None
-    rows: Iterator[Row]
+    text = b""
     if suffix_of(path) in SHEETS:
         listed, name = _read_sheet(path, sheet)
-        rows = (Row(row, number) for number, row in enumerate(listed, 1))
-        first = next((row for row in listed if row), [])
         filled = any(map(any, listed))
     else:
         text = _read_text(path)
         mark = _mark(text, decimal)
-        rows = _split(path, text, mark)
-        first = next((row.cells for row in _split(path, text, mark) if row.cells), [])
         filled = re.search(rb"[^\s,;\"]", text) is not None
+
+    def rows() -> Iterator[Row]:
+        return _split(path, text, mark) if name is None else zip(listed, count(1), strict=False)
+
+    first = next((cells for cells, _ in rows() if cells), [])
     if not first or not filled:
         raise CothermError(str(path), "no rows", "a table with at least one row")
+    cells = None
     if name is None:
         with working(f"reading {path.name}"):
             cells = _cut_by_pyarrow(text, mark, len(first))
     if cells is None:
-        cells, lines, ends = _collected(path, rows, len(first))
+        cells, lines, ends = _collected(path, rows(), len(first))
         return TextTable(path, cells, len(lines) - ends, ends, lines.__getitem__, mark == ",", name)
+    rows_read = cells.num_rows
+    ends = next((k for k in range(rows_read) if any(*_stripped(cells.slice(rows_read - 1 - k, 1)))), rows_read)
 
     def line_of(k: int) -> int:
-        return next(islice((row.line for row in _split(path, text, mark) if row.cells), k, None))
+        return next(islice((line for cells, line in rows() if cells), k, None))
 
-    table = TextTable(path, cells, cells.num_rows, 0, line_of, mark == ",")
-    count = next((k + 1 for k in range(table.count - 1, -1, -1) if any(table.row(k))), 0)
-    return replace(table, count=count, ends=table.count - count)
+    return TextTable(path, cells, rows_read - ends, ends, line_of, mark == ",")
 
 
 def _cut_by_pyarrow(text: bytes, mark: str | None, width: int) -> Any:
@@ -189,48 +236,32 @@ def _cut_by_pyarrow(text: bytes, mark: str | None, width: int) -> Any:
     quoted = b'"' in text and mark is not None
     if quoted and re.search(rb'(?:^|[\n%s]) +"' % str(mark).encode(), text):
         return None
-    import pyarrow as pa
-    from pyarrow import csv as arrow
-
-    if mark is None:
-        text, mark = re.sub(rb"[ \t]*\n[ \t]*", b"\n", re.sub(rb"[ \t]+", b" ", text.strip(b" \t"))), " "
-    titles = [str(c) for c in range(width)]
-    read = arrow.ReadOptions(use_threads=False, block_size=_BLOCK, column_names=titles)
-    parse = arrow.ParseOptions(delimiter=mark, quote_char='"' if quoted else False, newlines_in_values=quoted)
-    convert = arrow.ConvertOptions(column_types=dict.fromkeys(titles, pa.large_string()), check_utf8=False)
-    try:
-        return arrow.read_csv(pa.BufferReader(text), read, parse, convert, pa.system_memory_pool())
-    except pa.ArrowInvalid:
-        return None
+    return cut_by_pyarrow(text, width, mark, words=True, quoted=quoted)
 
 
 def _collected(path: Path, rows: Iterator[Row], width: int) -> tuple[Any, list[int], int]:
     """All cells of rows that must have ``width`` each, the lines of the rows, and how many at the end are empty."""
     import pyarrow as pa
 
-    titles = [str(c) for c in range(width)]
-    blocks: list[Any] = []
     lines: list[int] = []
-    block: list[list[str]] = []
     ends = 0
-    for row in track(rows, total=0, label=f"reading {path.name}"):
-        if not row.cells and width > 1:
-            continue
-        cells = row.cells or [""]
-        if len(cells) != width:
-            advice = "Write a title above the names of rows." if len(cells) == width + 1 and len(lines) == 1 else ""
-            needed = f"{width}, as on line {lines[0]}"
-            given = f"{len(cells)} cell{'s' * (len(cells) != 1)}"
-            raise CothermError(f"{path}: line {row.line}", given, needed, advice)
-        ends = 0 if (any(cells) if width > 1 else row.cells) else ends + 1
-        lines.append(row.line)
-        block.append(cells)
-        if len(block) == _ROWS:
-            blocks.append(
-                pa.table([pa.array(column, pa.large_string()) for column in zip(*block, strict=True)], titles)
-            )
-            block = []
-    if block:
+
+    def even() -> Iterator[list[str]]:
+        nonlocal ends
+        for cells, line in track(rows, total=0, label=f"reading {path.name}"):
+            if not cells and width > 1:
+                continue
+            if len(cells or [""]) != width:
+                advice = "Write a title above the names of rows." if len(cells) == width + 1 and len(lines) == 1 else ""
+                given, needed = f"{len(cells)} cell{'s' * (len(cells) != 1)}", f"{width}, as on line {lines[0]}"
+                raise CothermError(f"{path}: line {line}", given, needed, advice)
+            ends = 0 if (any(cells) if width > 1 else cells) else ends + 1
+            lines.append(line)
+            yield cells or [""]
+
+    kept, blocks = even(), []
+    titles = [str(c) for c in range(width)]
+    while block := list(islice(kept, _ROWS)):
         blocks.append(pa.table([pa.array(column, pa.large_string()) for column in zip(*block, strict=True)], titles))
     return pa.concat_tables(blocks), lines, ends
 
@@ -288,7 +319,7 @@ def _lines(text: bytes) -> Iterator[str]:
 def _split(path: Path, text: bytes, mark: str | None) -> Iterator[Row]:
     """The cells of every line, none on blank ones, with its number."""
     if mark is None:
-        yield from (Row(line.split(), k) for k, line in enumerate(_lines(text), 1))
+        yield from ((line.split(), k) for k, line in enumerate(_lines(text), 1))
         return
     split = partial(csv.reader, delimiter=mark, skipinitialspace=True)
     reader = split(_lines(text))
@@ -303,7 +334,7 @@ def _split(path: Path, text: bytes, mark: str | None) -> Iterator[Row]:
                 while strict.line_num < reader.line_num and next(strict, None) is not None:
                     pass
             line = reader.line_num
-            yield Row([cell.strip() for cell in cells], line)
+            yield [cell.strip() for cell in cells], line
     except csv.Error as error:
         advice = "Is a quotation mark left open?" if quoted else ""
         raise CothermError(f"{path}: line {line + 1}", str(error), "a table of cells", advice) from None
@@ -311,8 +342,8 @@ def _split(path: Path, text: bytes, mark: str | None) -> Iterator[Row]:
 
 def _mark(text: bytes, decimal: str | None) -> str | None:
     """The mark that cuts the first lines into equally many cells, more than one if any does."""
-    first = _first_lines(text)
-    even = [mark for mark in _MARKS if len(counts := _cell_counts(first, mark)) == 1 and counts.pop() > 1]
+    first = list(islice((line.rstrip("\n") for line in _lines(text) if line.strip()), _TELLING))
+    even = [mark for mark in _MARKS if len(counts := set(map(len, _cut(first, mark)))) == 1 and counts.pop() > 1]
     if decimal == ",":
         # Commas that are in numbers cut nothing, unless quotation marks keep the two apart.
         even = [mark for mark in even if mark != "," or '"' in first[-1]]
@@ -331,7 +362,11 @@ def _mark(text: bytes, decimal: str | None) -> str | None:
 
 
 def _cut(lines: Sequence[str], mark: str) -> list[list[str]]:
-    return [[cell.strip() for cell in row] for row in csv.reader(lines, delimiter=mark, skipinitialspace=True)]
+    """The cells of lines; none where the mark leaves one too long to read."""
+    try:
+        return [[cell.strip() for cell in row] for row in csv.reader(lines, delimiter=mark, skipinitialspace=True)]
+    except csv.Error:
+        return []
 
 
 def _has_decimals(rows: Sequence[Sequence[str]]) -> bool:
@@ -356,61 +391,29 @@ def _cut_by_commas(tokens: Sequence[str]) -> bool:
     return before or ("," not in tokens[0] and all(token.startswith(",") for token in tokens[1:]))
 
 
-def _first_lines(text: bytes) -> list[str]:
-    found: list[str] = []
-    for line in _lines(text):
-        if line.strip():
-            found.append(line.rstrip("\n"))
-        if len(found) == _TELLING:
-            break
-    return found
-
-
-def _cell_counts(lines: Sequence[str], mark: str) -> set[int]:
-    """How many cells the mark cuts each line into; none where it cannot, as it leaves a cell too long to read."""
-    if not any(mark in line for line in lines):
-        return set()
-    try:
-        return {len(row) for row in csv.reader(lines, delimiter=mark, skipinitialspace=True)}
-    except csv.Error:
-        return set()
-
-
 def _read_sheet(path: Path, name: str | None = None) -> tuple[list[list[str]], str]:
     """The rows of the sheet of a name, or of the first, without columns that are empty at either side; its name."""
     atomic.require_content(path)
-    size = _unpacked_size(path)
     openpyxl = require("openpyxl", "tables")
     with (
         readable(path, "an .xlsx file", advice="The file may be damaged, or not be an .xlsx file."),
         warnings.catch_warnings(),
     ):
         warnings.simplefilter("ignore")  # the table does not need what openpyxl skips
+        with zipfile.ZipFile(path) as archive:  # no part is read further than declared
+            size = sum(entry.file_size for entry in archive.infolist())
+        require_proportion(path, size, path.stat().st_size, "Save it as .csv.")
         book = openpyxl.load_workbook(path, read_only=True, data_only=True)
         try:
-            sheet = _chosen(path, book, name)
-            return _squared(_sheet_rows(path, sheet, size)), str(sheet.title)
+            sheets = {str(sheet.title): sheet for sheet in book.worksheets}
+            if not sheets or (name is not None and name not in sheets):
+                given = "no sheet" if name is None else f"no sheet {name!r}"
+                known = ", ".join(map(repr, sheets)) or "it has none"
+                raise CothermError(str(path), given, f"one of its sheets: {known}")
+            title = next(iter(sheets)) if name is None else name
+            return _squared(_sheet_rows(path, sheets[title], size)), title
         finally:
             book.close()
-
-
-def _unpacked_size(path: Path) -> int:
-    """Bytes of all parts of a workbook, as declared; no part is read further than that."""
-    with (
-        readable(path, "an .xlsx file", advice="The file may be damaged, or not be an .xlsx file."),
-        zipfile.ZipFile(path) as archive,
-    ):
-        size = sum(entry.file_size for entry in archive.infolist())
-        require_proportion(path, size, path.stat().st_size, "Save it as .csv.")
-        return size
-
-
-def _chosen(path: Path, book: Any, name: str | None) -> Any:
-    sheets = {str(sheet.title): sheet for sheet in book.worksheets}
-    if not sheets or (name is not None and name not in sheets):
-        given = "no sheet" if name is None else f"no sheet {name!r}"
-        raise CothermError(str(path), given, "one of its sheets: " + (", ".join(map(repr, sheets)) or "it has none"))
-    return next(iter(sheets.values())) if name is None else sheets[name]
 
 
 def _sheet_rows(path: Path, sheet: Any, size: int) -> list[list[str]]:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,16 +14,17 @@ from numpy.typing import NDArray
 import cotherm as ct
 from cotherm import limits
 from cotherm.arrays import Floats, Ints
+from cotherm.cli import options as declare
 from cotherm.cli import outputs
 from cotherm.cli.advice import as_options
 from cotherm.cli.inputs import items_of, read_coupling, view_names, view_number
-from cotherm.cli.options import JSON, Command, add, choice, either, flag, integer, number, out, value
-from cotherm.cli.outputs import ID, csv_bytes, table_text
+from cotherm.cli.outputs import ID, table_text
 from cotherm.errors import CothermError
 from cotherm.evaluate import clustering_scores, retrieval
 from cotherm.graphs.files import graph_bytes
 from cotherm.heat.times import diffusion_time
 from cotherm.io.labels import UNKNOWN
+from cotherm.io.text import csv_bytes
 from cotherm.methods.pairs.clusters import AUTO, clustering
 from cotherm.methods.pairs.rules import MOVES
 
@@ -50,31 +51,39 @@ _EXAMPLES = """\
 _TOP = 5
 _TITLE = "Clusters, and retrieval by diffusion distance in percent; labels only judge"
 
-
-def _add_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", metavar="FILE", help="a coupling by pairs, from `cotherm couple` of tables with ids")
-    time = "diffusion time of coordinates and neighbors (0 for coordinates, eight moves along edges for neighbors)"
-    every = "merge all views, also those that are hardly related to the others, which are left out otherwise"
-    method = "how to find clusters: by heat, modes, or Leiden's method; auto takes heat or modes by the cut (auto)"
-    clusters = value(either(integer, "auto"), "K", "number of clusters, or auto (none)")
-    add(
-        parser,
-        out("the items, a row for each: .csv"),
-        {"--graph": value(str, "FILE", "also write the common graph, for other commands: .npz")},
-        {"--components": value(integer, "N", "number of coordinates (2)", default=2)},
-        {"--time -t": value(number, "T", time), "--include-unrelated": flag(every), "--clusters -c": clusters},
-        {"--method": choice(["auto", "heat", "spectral", "leiden"], method)},
-        {"--seed": value(integer, "N", "random seed of clusters (0)")},
-    )
-    add(
-        parser.add_argument_group("neighbors in a view that items are missing from"),
-        {"--neighbors": value(str, "FILE", "write a list of neighbors: .csv")},
-        {"--view": value(str, "VIEW", "the view, by name or counted from 1")},
-        {"--top": value(integer, "K", f"number of neighbors of each item ({_TOP})")},
-        {"--all": flag("of all items, not only of those missing from the view")},
-    )
-    add(parser, JSON)
-    parser.set_defaults(outputs=("out", "graph", "neighbors"))
+_OPTIONS = (
+    declare.file("a coupling by pairs, from `cotherm couple` of tables with ids"),
+    declare.out("the items, a row for each: .csv"),
+    {
+        "--graph": declare.value(str, "FILE", "also write the common graph, for other commands: .npz"),
+        "--components": declare.value(declare.integer, "N", "number of coordinates (2)", default=2),
+        "--time -t": declare.value(
+            declare.number,
+            "T",
+            "diffusion time of coordinates and neighbors (0 for coordinates, eight moves along edges for neighbors)",
+        ),
+        "--include-unrelated": declare.flag(
+            "merge all views, also those that are hardly related to the others, which are left out otherwise"
+        ),
+        "--clusters -c": declare.value(
+            declare.either(declare.integer, "auto"), "K", "number of clusters, or auto (none)"
+        ),
+        "--method": declare.choice(
+            ["auto", "heat", "spectral", "leiden"],
+            "how to find clusters: by heat, modes, or Leiden's method; auto takes heat or modes by the cut (auto)",
+        ),
+        "--seed": declare.value(declare.integer, "N", "random seed of clusters (0)"),
+    },
+    declare.group(
+        "neighbors in a view that items are missing from",
+        {
+            "--neighbors": declare.value(str, "FILE", "write a list of neighbors: .csv"),
+            "--view": declare.value(str, "VIEW", "the view, by name or counted from 1"),
+            "--top": declare.value(declare.integer, "K", f"number of neighbors of each item ({_TOP})"),
+            "--all": declare.flag("of all items, not only of those missing from the view"),
+        },
+    ),
+)
 
 
 def _run(options: argparse.Namespace) -> None:
@@ -84,8 +93,8 @@ def _run(options: argparse.Namespace) -> None:
     common = result.common_graph(include_unrelated=options.include_unrelated)
     names = view_names(result.graphs)
     with as_options(k="--components", t="--time"):
-        coordinates = common.embedding(options.components, t=0.0 if options.time is None else options.time)
-    found, seed = None, 0 if options.seed is None else options.seed
+        coordinates = common.embedding(options.components, t=options.time or 0.0)
+    found, seed = None, options.seed or 0
     if options.clusters is not None:
         with as_options("method", random_state="--seed", k="--clusters"):
             found = common.clustering(options.clusters, method=options.method or "auto", random_state=seed)
@@ -104,17 +113,13 @@ def _run(options: argparse.Namespace) -> None:
 
 
 def _refuse_options_without_use(options: argparse.Namespace) -> None:
-    given = {"--view": options.view, "--top": options.top, "--all": options.all or None}
-    for name, said in given.items():
-        if options.neighbors is None and said is not None:
-            raise CothermError(name, str(said), "--neighbors FILE beside it")
+    if options.neighbors is None:
+        declare.refuse_given(options, ("view", "top", "all"), "--neighbors FILE beside it")
+    if options.clusters is None:
+        declare.refuse_given(options, ("seed", "method"), "--clusters K beside it")
     if options.neighbors is not None and options.view is None:
-        raise CothermError(
-            "--view", "none, with --neighbors", "the view to find neighbors in, by name or counted from 1"
-        )
-    for name, said in {"--seed": options.seed, "--method": options.method}.items():
-        if said is not None and options.clusters is None:
-            raise CothermError(name, str(said), "--clusters K beside it")
+        needed = "the view to find neighbors in, by name or counted from 1"
+        raise CothermError("--view", "none, with --neighbors", needed)
 
 
 def _places(options: argparse.Namespace) -> dict[str, Path]:
@@ -133,20 +138,15 @@ def _read(path: str) -> ct.Coupling:
 
 
 def _items_bytes(names: list[str], common: ct.CommonGraph, coordinates: Any, clusters: Ints | None) -> bytes:
-    labels = common.graph.labels
-    titles = [ID, *names, *(["label"] if labels is not None else [])]
-    titles += [f"weight of {name}" for name in names]
-    titles += [*(f"x{c}" for c in range(1, coordinates.shape[1] + 1)), *(["cluster"] if clusters is not None else [])]
-    columns = [items_of(common.graph), *_rows_in_views(common)]
-    columns += [labels.tolist()] if labels is not None else []
-    columns += [column.tolist() for column in np.hstack([common.view_weights, coordinates]).T]
-    columns += [clusters.tolist()] if clusters is not None else []
-    return csv_bytes(titles, zip(*columns, strict=True))
-
-
-def _rows_in_views(common: ct.CommonGraph) -> list[list[Any]]:
-    """For each view the row of every item there, empty where it is missing."""
-    return [[v if v >= 0 else "" for v in column] for column in common.items.T.tolist()]
+    rows = [[v if v >= 0 else "" for v in column] for column in common.items.T.tolist()]  # empty where it is missing
+    columns = [(ID, items_of(common.graph)), *zip(names, rows, strict=True)]
+    if common.graph.labels is not None:
+        columns.append(("label", common.graph.labels.tolist()))
+    titles = [*(f"weight of {name}" for name in names), *(f"x{c}" for c in range(1, coordinates.shape[1] + 1))]
+    columns += zip(titles, np.hstack([common.view_weights, coordinates]).T.tolist(), strict=True)
+    if clusters is not None:
+        columns.append(("cluster", clusters.tolist()))
+    return csv_bytes([title for title, _ in columns], zip(*(column for _, column in columns), strict=True))
 
 
 def _neighbors_bytes(names: list[str], common: ct.CommonGraph, options: argparse.Namespace) -> bytes:
@@ -174,34 +174,19 @@ def _described(names: list[str], common: ct.CommonGraph, found: ct.Clustering | 
     here = common.items >= 0
     count = here.sum(axis=1)
     views = [
-        {
-            "name": name,
-            "items": int(column.sum()),
-            "only": int(np.sum(column & (count == 1))),
-            "merged": k in common.views,
-        }
-        for k, (name, column) in enumerate(zip(names, here.T, strict=True))
+        {"name": name, "items": int(own.sum()), "only": int(np.sum(own & (count == 1))), "merged": k in common.views}
+        for k, (name, own) in enumerate(zip(names, here.T, strict=True))
     ]
     several = int(np.sum(count > 1))
-    text = f"{len(count):,} items, {several:,} of them in several views\n"
     rows = [[str(one["name"]), f"{one['items']:,}", f"{one['only']:,}"] for one in views]
-    text += "\n".join([table_text(["view", "items", "here only"], rows), *common.notes])
+    lines = [f"{len(count):,} items, {several:,} of them in several views"]
+    lines += [table_text(["view", "items", "here only"], rows), *common.notes]
     report: dict[str, Any] = {"items": len(count), "several": several, "views": views, "notes": list(common.notes)}
     if found is not None:
         sizes = np.sort(np.bincount(found.labels))[::-1].tolist()
         report |= {"sizes": sizes, "method": found.method, "normalized cut": found.normalized_cut}
-        text += f"\n{len(sizes)} clusters by {found.method}: sizes {', '.join(map(str, sizes))}"
-    return report, text
-
-
-class _State(NamedTuple):
-    """Vertices of a graph, their labels, and what is judged by them: clusters and distances of the graph."""
-
-    name: str
-    judged: Ints
-    labels: NDArray[np.str_]
-    clusters: Ints | None
-    distances: Floats | None
+        lines.append(f"{len(sizes)} clusters by {found.method}: sizes {', '.join(map(str, sizes))}")
+    return report, "\n".join(lines)
 
 
 def _scored(
@@ -213,10 +198,31 @@ def _scored(
     """
     if common.graph.labels is None:
         return [], ""
-    states = _states(names, result, common, clusters, seed)
-    rows: list[dict[str, Any]] = [
-        {"row": one.name, "items": len(one.judged), **_scores(one)} for one in states if len(one.judged) > 1
-    ]
+    labels = np.asarray(common.graph.labels).astype(str)
+    known = labels != UNKNOWN
+    count = None if clusters is None else int(clusters.max()) + 1
+    distances = _distances(common.graph, common)
+    rows: list[dict[str, Any]] = []
+
+    def score(name: str, judged: Ints, truth: Ints, clusters: Ints | None, distances: Floats | None) -> None:
+        if len(judged) > 1:
+            found = {"row": name, "items": len(judged)}
+            rows.append(found | _scores(labels[truth], judged, clusters, distances))
+
+    for k, name in enumerate(names):
+        items = common.of_view(k)
+        judged = np.flatnonzero((items >= 0) & known[items])
+        for state, graph in (("before", result.originals[k]), ("coupled", result.graphs[k])):
+            score(f"{name}, {state}", judged, items[judged], _clusters(graph, count, seed), _distances(graph))
+        score(f"{name}, common graph", items[judged], items[judged], clusters, distances)
+    every = np.flatnonzero(known)
+    # The common graph of the same views as given.
+    merged = replace(result, graphs=result.originals).common_graph(
+        second_neighbors=common.first_neighbors is not None, include_unrelated=not common.left_out
+    )
+    own = None if count is None else merged.clusters(count, random_state=seed)
+    score("all items, merged, not coupled", every, every, own, _distances(merged.graph, merged))
+    score("all items, common graph", every, every, clusters, distances)
     columns = [title for title in ("mAP", "ACC", "NMI", "AMI", "ARI") if any(title in row for row in rows)]
     if not columns:
         return [], ""
@@ -224,42 +230,13 @@ def _scored(
     return rows, f"\n{_TITLE}\n{table_text(['', 'items', *columns], cells)}"
 
 
-def _states(
-    names: list[str], result: ct.Coupling, common: ct.CommonGraph, clusters: Ints | None, seed: int
-) -> Iterator[_State]:
-    labels = np.asarray(common.graph.labels).astype(str)
-    known = labels != UNKNOWN
-    count = None if clusters is None else int(clusters.max()) + 1
-    distances = _distances(common.graph, common)
-    for k, name in enumerate(names):
-        items = common.of_view(k)
-        judged = np.flatnonzero((items >= 0) & known[items])
-        own = labels[items[judged]]
-        for state, graph in (("before", result.originals[k]), ("coupled", result.graphs[k])):
-            yield _State(f"{name}, {state}", judged, own, _clusters(graph, count, seed), _distances(graph))
-        yield _State(f"{name}, common graph", items[judged], own, clusters, distances)
-    every = np.flatnonzero(known)
-    merged = _not_coupled(result, common)
-    own_clusters = None if count is None else merged.clusters(count, random_state=seed)
-    yield _State("all items, merged, not coupled", every, labels[known], own_clusters, _distances(merged.graph, merged))
-    yield _State("all items, common graph", every, labels[known], clusters, distances)
-
-
-def _not_coupled(result: ct.Coupling, common: ct.CommonGraph) -> ct.CommonGraph:
-    """The common graph of the same views as given."""
-    given = replace(result, graphs=result.originals)
-    every = not common.left_out
-    return given.common_graph(second_neighbors=common.first_neighbors is not None, include_unrelated=every)
-
-
 def _clusters(graph: ct.Graph, count: int | None, seed: int) -> Ints | None:
     """Clusters of a view by itself, of the same number and method as the common graph's; None if impossible."""
     if count is None or count > graph.n:
         return None
-    try:
+    with suppress(CothermError):  # a view without weight, or with fewer vertices that differ: the others are judged
         return clustering(graph, count, AUTO, seed).labels
-    except CothermError:  # a view without weight, or with fewer vertices that differ; the others can still be judged
-        return None
+    return None
 
 
 def _distances(graph: ct.Graph, common: ct.CommonGraph | None = None) -> Floats | None:
@@ -270,14 +247,15 @@ def _distances(graph: ct.Graph, common: ct.CommonGraph | None = None) -> Floats 
     return ct.diffusion_distance(graph, time) if common is None else common.distances(time)
 
 
-def _scores(state: _State) -> dict[str, float]:
+def _scores(
+    labels: NDArray[np.str_], judged: Ints, clusters: Ints | None, distances: Floats | None
+) -> dict[str, float]:
     found: dict[str, float] = {}
-    repeated = len(np.unique(state.labels)) < len(state.labels)  # otherwise no item has another one to find
-    if state.distances is not None and repeated:
-        judged = retrieval(state.distances[np.ix_(state.judged, state.judged)], state.labels)
-        found["mAP"] = 100.0 * judged.mean_average_precision
-    if state.clusters is not None:
-        found.update(clustering_scores(state.labels, state.clusters[state.judged]))
+    repeated = len(np.unique(labels)) < len(labels)  # otherwise no item has another one to find
+    if distances is not None and repeated:
+        found["mAP"] = 100.0 * retrieval(distances[np.ix_(judged, judged)], labels).mean_average_precision
+    if clusters is not None:
+        found.update(clustering_scores(labels, clusters[judged]))
     return found
 
 
@@ -287,4 +265,4 @@ def _shown(row: dict[str, Any], title: str) -> str:
     return f"{row[title]:.1f}" if title == "mAP" else f"{row[title]:.3f}"
 
 
-COMMANDS = {"common": Command(_ABOUT, _EXAMPLES, _add_options, _run)}
+COMMANDS = {"common": declare.Command(_ABOUT, _EXAMPLES, _OPTIONS, _run)}

@@ -11,28 +11,11 @@ import numpy as np
 
 import cotherm as ct
 from cotherm import ranks
+from cotherm.cli import options as declare
 from cotherm.cli import outputs, sharded
 from cotherm.cli.advice import as_options
-from cotherm.cli.correspondence import by_ids, by_options, first_line, paired_rows, read_functions, read_labels
-from cotherm.cli.inputs import View, read_headers, read_views
-from cotherm.cli.options import (
-    ENGINE,
-    JSON,
-    Command,
-    Options,
-    add,
-    add_points,
-    add_sources,
-    choice,
-    either,
-    files,
-    flag,
-    integer,
-    number,
-    numbers,
-    out,
-    value,
-)
+from cotherm.cli.correspondence import by_ids, by_options, first_line, labels_of_items, paired_rows, read_functions
+from cotherm.cli.inputs import View, read_views
 from cotherm.cli.outputs import announce, drop_checkpoint, tell, told_of_checkpoint
 from cotherm.cli.signals import told_of_interrupts
 from cotherm.cli.summary import about_coupling
@@ -83,74 +66,85 @@ then:
 # What couple and couple_pairs take as ``options``.
 RARE = ("rigidity", "tolerance", "max_iterations")
 RARE_OF_FUNCTIONS = ("function_weights", "continuation", "memory")
+_OF_FUNCTIONS = (
+    "landmarks",
+    "features",
+    "functions",
+    "known",
+    "graph-weights",
+    "function-weights",
+    "continuation",
+    "memory",
+)
 # Arguments of both ways to couple that have an option of the same name.
 _NAMED = ("times", "alpha", "rigidity", "tolerance", "max_iterations", "max_seconds", "engine", "checkpoint")
-_AUTO_NUMBER = either(number, "auto")
-_COUPLING: Options = {
-    "--times": value(
-        either(numbers, "auto"),
+_AUTO_NUMBER = declare.either(declare.number, "auto")
+_COUPLING: declare.Options = {
+    "--times": declare.value(
+        declare.either(declare.numbers, "auto"),
         "T,T,...",
         "times at which heat is compared, the t of exp(-tL); auto (the default) chooses them from the data",
         default="auto",
     ),
-    "--alpha": value(
+    "--alpha": declare.value(
         _AUTO_NUMBER,
         "A",
         "weight of agreement; the larger, the more edges change; auto (the default) chooses it from the data",
         default="auto",
     ),
-    "--rigidity": value(
-        numbers, "R,R,...", "penalty on changing each view (1,1,...; with pairs by how far views agree)"
+    "--rigidity": declare.value(
+        declare.numbers, "R,R,...", "penalty on changing each view (1,1,...; with pairs by how far views agree)"
     ),
-    "--borrow": value(
+    "--borrow": declare.value(
         _AUTO_NUMBER,
         "S",
         "for pairs: share of weight, from 0 to 1, that a view borrows from the others where they have the same items; "
         "auto (the default) chooses it from the data",
         default="auto",
     ),
-    "--include-unrelated": flag(
+    "--include-unrelated": declare.flag(
         "for pairs: couple views also where they have nothing in common beyond chance, or share too few items to tell"
     ),
-    "--graph-weights": value(numbers, "P,P,...", "weight of each view's agreement with the others (1,1,...)"),
-    "--function-weights": value(numbers, "O,O,...", "weight of each function (1,1,...)"),
-    "--continuation": choice(
+    "--graph-weights": declare.value(
+        declare.numbers, "P,P,...", "weight of each view's agreement with the others (1,1,...)"
+    ),
+    "--function-weights": declare.value(declare.numbers, "O,O,...", "weight of each function (1,1,...)"),
+    "--continuation": declare.choice(
         ["auto", "direct", "times", "alpha"],
         "easier problems to solve first: shorter times, smaller alpha, or none (auto)",
         default="auto",
     ),
-    "--tolerance": value(
-        number,
+    "--tolerance": declare.value(
+        declare.number,
         "E",
         "stop when the relative projected gradient is below this (1e-6); for pairs, when a step lowers the cost by "
         "less than this fraction (1e-5)",
     ),
-    "--max-iterations": value(integer, "N", "maximum number of steps (10000; for pairs 1000)"),
-    "--max-seconds": value(number, "S", "stop coupling after this time with the best so far (no limit)"),
-    "--memory": value(
+    "--max-iterations": declare.value(declare.integer, "N", "maximum number of steps (10000; for pairs 1000)"),
+    "--max-seconds": declare.value(
+        declare.number, "S", "stop coupling after this time with the best so far (no limit)"
+    ),
+    "--memory": declare.value(
         str,
         "SIZE",
         "memory limit, such as 8GiB: what needs more is refused; auto (the default) is the free memory",
         default="auto",
     ),
-    "--checkpoint": value(
+    "--checkpoint": declare.value(
         str,
         "FILE",
         "keep the state of a long run in this file: if it ends early, the same command goes on from there",
     ),
-    **ENGINE,
+    **declare.ENGINE,
 }
 
-
-def _add_options(parser: argparse.ArgumentParser) -> None:
-    views = "two or more views, before options that take several files, such as --labels"
-    add(parser, {"views": files(views, "VIEW")})
-    add(parser, out("the coupling: graphs before and after, functions and settings, as .npz"))
-    add_sources(parser, pairs=True)
-    add(parser.add_argument_group("coupling"), _COUPLING)
-    add_points(parser)
-    add(parser, JSON)
-    parser.set_defaults(outputs=("out", "checkpoint"))
+_OPTIONS = (
+    {"views": declare.files("two or more views, before options that take several files, such as --labels", "VIEW")},
+    declare.out("the coupling: graphs before and after, functions and settings, as .npz"),
+    declare.sources_or_pairs,
+    declare.group("coupling", _COUPLING),
+    *declare.POINTS,
+)
 
 
 def _run(options: argparse.Namespace) -> None:
@@ -209,11 +203,8 @@ def _by_functions(
     views: Sequence[View], options: argparse.Namespace, place: Path, engine: str
 ) -> tuple[ct.Coupling, list[str]]:
     """Couple by what the options name, and say how that was read."""
-    if options.borrow != "auto":
-        needed = "to be left out: it applies to coupling by pairs only"
-        raise CothermError("--borrow", str(options.borrow), needed)
-    if options.include_unrelated:
-        raise CothermError("--include-unrelated", "given", "to be left out: it applies to coupling by pairs only")
+    needed = "to be left out: it applies to coupling by pairs only"
+    declare.refuse_given(options, ("borrow", "include-unrelated"), needed, default="auto")
     known = read_functions(views, options)
     announce(known.reading, as_json=options.json)
     graphs = [view.graph for view in views]
@@ -239,19 +230,21 @@ def _by_pairs(
     views: Sequence[View], options: argparse.Namespace, place: Path, engine: str
 ) -> tuple[ct.Coupling, list[str]]:
     """Couple by rows that are the same item; labels only judge."""
-    _refuse_options_of_functions(options)
-    pairs = paired_rows(views, row_by_row=options.paired)
-    graphs, reading = [view.graph for view in views], pairs.reading
-    if options.labels:
-        labels = read_labels(views, options.labels, options.column, read_headers(options))
-        graphs = [graph.replace(labels=one) for graph, one in zip(graphs, labels.of, strict=True)]
-        reading = [*reading, *labels.reading, "--labels: stored to judge by; the coupling does not use them"]
+    needed = "to be left out: it has no meaning for coupling by pairs"
+    advice = "Or couple by labels: --by labels." if options.labels and not options.paired else ""
+    declare.refuse_given(options, _OF_FUNCTIONS, needed, advice, default="auto")
+    pairs, reading = paired_rows(views, row_by_row=options.paired)
+    graphs = [view.graph for view in views]
+    labels, read = labels_of_items(graphs, options)
+    if labels is not None:
+        graphs = [graph.replace(labels=one) for graph, one in zip(graphs, labels, strict=True)]
+        reading = [*reading, *read, "--labels: stored to judge by; the coupling does not use them"]
     announce(reading, as_json=options.json)
     outputs.require_room(place, coupling_file.least_size(graphs, [np.zeros((graph.n, 0)) for graph in graphs]))
     with as_options(*_NAMED, "borrow"):
         result = ct.couple_pairs(
             graphs,
-            pairs.table,
+            pairs,
             times=options.times,
             alpha=options.alpha,
             borrow=options.borrow,
@@ -263,27 +256,9 @@ def _by_pairs(
     return result, reading
 
 
-def _refuse_options_of_functions(options: argparse.Namespace) -> None:
-    """What has no meaning for pairs is not silently ignored."""
-    given = {
-        "--landmarks": options.landmarks,
-        "--features": options.features,
-        "--functions": options.functions,
-        "--known": options.known,
-        "--graph-weights": options.graph_weights,
-        "--function-weights": options.function_weights,
-        "--continuation": None if options.continuation == "auto" else options.continuation,
-        "--memory": None if options.memory == "auto" else options.memory,
-    }
-    advice = "Or couple by labels: --by labels." if options.labels and not options.paired else ""
-    for name, said in given.items():
-        if said is not None:
-            raise CothermError(name, str(said), "to be left out: it has no meaning for coupling by pairs", advice)
-
-
 def rare_options(options: argparse.Namespace, *names: str) -> dict[str, Any]:
     """Those that were given, as couple and couple_pairs take them."""
     return {name: getattr(options, name) for name in names if getattr(options, name) is not None}
 
 
-COMMANDS = {"couple": Command(ABOUT, EXAMPLES, _add_options, _run)}
+COMMANDS = {"couple": declare.Command(ABOUT, EXAMPLES, _OPTIONS, _run)}

@@ -13,10 +13,11 @@ import numpy as np
 
 import cotherm as ct
 from cotherm.arrays import Floats
+from cotherm.cli import options as declare
 from cotherm.cli import outputs
-from cotherm.cli.options import Command, flag
 from cotherm.datasets.ambiguous import ambiguous_points
 from cotherm.errors import CothermError, visible
+from cotherm.io.text import csv_bytes
 
 _DEMO = """\
 Couples a ring and the same ring with a crack. Prints heat before and after, and the edges that were
@@ -35,12 +36,15 @@ _DEMO_EXAMPLES = """\
 _BODY_POINTS = 200
 Table = tuple[list[str], list[list[Any]]]  # titles, rows
 
-
-def _demo_options(parser: argparse.ArgumentParser) -> None:
-    one = parser.add_mutually_exclusive_group()
-    one.add_argument("--out", type=Path, default=Path("out"), metavar="DIR", help="directory for the picture (out)")
-    one.add_argument("--tables", metavar="DIR", help="write example tables into this directory, which must exist")
-    parser.add_argument("--force", **flag("replace tables that exist"))
+_DEMO_OPTIONS = (
+    declare.one_of(
+        {
+            "--out": declare.value(Path, "DIR", "directory for the picture (out)", default=Path("out")),
+            "--tables": declare.value(str, "DIR", "write example tables into this directory, which must exist"),
+        }
+    ),
+    {"--force": declare.flag("replace tables that exist")},
+)
 
 
 def _demo(options: argparse.Namespace) -> None:
@@ -57,23 +61,17 @@ def _cracked_ring(out: Path) -> str:
         [ct.heat_flow(g, bump, times)[:, :, 0] for g in graphs] for graphs in (views.graphs, result.graphs)
     )
     picture, page = out / "demo.png", out / "demo.html"
-    _draw(result, [*before, *after], times, picture)
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        result.plot("heat").savefig(picture, dpi=130)
+    except OSError as error:
+        raise CothermError("out", f"{out}: {error.strerror}", "a directory that can be written to") from None
     result.save_page(page, overwrite=True, pairs="same", title="A ring and the same ring with a crack, coupled")
     cut = ", ".join(f"{i}-{j}" for i, j in result.changes()[0].edges("cut"))
-    return "\n".join(
-        [
-            "A ring of 70 points and the same ring with a crack; three functions that correspond, nothing else known.",
-            "",
-            *_heat_table(times, before, after),
-            "",
-            str(result),
-            "",
-            f"Cut in the whole ring: the edges across the seam, {cut}.",
-            "",
-            f"Picture: {picture}",
-            f"Page, to look at in a browser: {page}",
-        ]
-    )
+    about = "A ring of 70 points and the same ring with a crack; three functions that correspond, nothing else known."
+    lines = [about, "", *_heat_table(times, before, after), "", str(result), ""]
+    lines += [f"Cut in the whole ring: the edges across the seam, {cut}.", ""]
+    return "\n".join([*lines, f"Picture: {picture}", f"Page, to look at in a browser: {page}"])
 
 
 def _heat_table(times: list[float], before: Sequence[Floats], after: Sequence[Floats]) -> list[str]:
@@ -93,22 +91,10 @@ def _heat_table(times: list[float], before: Sequence[Floats], after: Sequence[Fl
     return lines
 
 
-def _draw(result: ct.Coupling, flows: Sequence[Floats], times: list[float], picture: Path) -> None:
-    graphs = [*result.originals, *result.graphs]
-    names = [f"{g.name}" for g in result.originals] + [f"{g.name},\ncoupled" for g in result.originals]
-    cut = [np.where(changes.kind == "cut", "cut", "kept") for changes in result.changes()]
-    marks = [None] * len(cut) + cut
-    try:
-        picture.parent.mkdir(parents=True, exist_ok=True)
-        ct.draw.draw_heat(graphs, flows, times, names=names, marked=marks).savefig(picture, dpi=130)
-    except OSError as error:
-        raise CothermError("out", f"{picture.parent}: {error.strerror}", "a directory that can be written to") from None
-
-
 def _write_tables(directory: str, force: bool) -> str:
     tables = _photographs() | _bodies()
     places = [outputs.free_place(str(Path(directory) / name), (".csv",), force=force) for name in tables]
-    outputs.write_all(places, [outputs.csv_bytes(*table) for table in tables.values()], force=force)
+    outputs.write_all(places, [csv_bytes(*table) for table in tables.values()], force=force)
     return visible("Written: " + ", ".join(map(str, places)))
 
 
@@ -154,13 +140,12 @@ _REPRODUCE_EXAMPLES = """\
   cotherm reproduce circles
   cotherm reproduce ring --out results
 """
-
-
-def _reproduce_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("experiment", metavar="EXPERIMENT", help="circles, ring, man, nus, digits, ..., or all")
-    parser.add_argument(
-        "options", nargs=argparse.REMAINDER, metavar="...", help="further options, as of python -m paper"
-    )
+_REPRODUCE_OPTIONS = (
+    {
+        "experiment": {"metavar": "EXPERIMENT", "help": "circles, ring, man, nus, digits, ..., or all"},
+        "options": {"nargs": argparse.REMAINDER, "metavar": "...", "help": "further options, as of python -m paper"},
+    },
+)
 
 
 def _reproduce(options: argparse.Namespace) -> None:
@@ -178,6 +163,6 @@ def _reproduce(options: argparse.Namespace) -> None:
 
 
 COMMANDS = {
-    "demo": Command(_DEMO, _DEMO_EXAMPLES, _demo_options, _demo),
-    "reproduce": Command(_REPRODUCE, _REPRODUCE_EXAMPLES, _reproduce_options, _reproduce),
+    "demo": declare.Command(_DEMO, _DEMO_EXAMPLES, _DEMO_OPTIONS, _demo),
+    "reproduce": declare.Command(_REPRODUCE, _REPRODUCE_EXAMPLES, _REPRODUCE_OPTIONS, _reproduce),
 }

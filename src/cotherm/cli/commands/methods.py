@@ -6,23 +6,10 @@ import argparse
 
 import cotherm as ct
 from cotherm import validation
+from cotherm.cli import options as declare
 from cotherm.cli import outputs
 from cotherm.cli.advice import as_options
 from cotherm.cli.inputs import names_of, read_coupling, read_same_items, view_count, view_names, view_number
-from cotherm.cli.options import (
-    GRAPH_WEIGHTS,
-    JSON,
-    SAME_ITEMS,
-    Command,
-    add,
-    add_points,
-    either,
-    flag,
-    integer,
-    number,
-    out,
-    value,
-)
 from cotherm.cli.summary import about_graph
 from cotherm.graphs.files import graph_bytes
 from cotherm.methods.matching import file as match_file
@@ -35,16 +22,21 @@ _AVERAGE_EXAMPLES = """\
   cotherm average images.csv words.csv --normalized --out mean.npz
   cotherm average images.csv words.csv --power harmonic --out mean.csv
 """
-_POWERS = ("arithmetic", "geometric", "harmonic")
-
-
-def _average_options(parser: argparse.ArgumentParser) -> None:
-    add(parser, SAME_ITEMS, out("the graph: .npz, .csv (edge list) or .mtx"))
-    text = "which mean: arithmetic (the default), geometric, harmonic, or the power as a number"
-    add(parser, {"--power": value(either(number, *_POWERS), "P", text, default="arithmetic")}, GRAPH_WEIGHTS)
-    add(parser, {"--normalized": flag("normalize the weights by the degrees first")})
-    add_points(parser)
-    add(parser, JSON)
+_AVERAGE_OPTIONS = (
+    declare.SAME_ITEMS,
+    declare.out("the graph: .npz, .csv (edge list) or .mtx"),
+    {
+        "--power": declare.value(
+            declare.either(declare.number, "arithmetic", "geometric", "harmonic"),
+            "P",
+            "which mean: arithmetic (the default), geometric, harmonic, or the power as a number",
+            default="arithmetic",
+        )
+    },
+    declare.GRAPH_WEIGHTS,
+    {"--normalized": declare.flag("normalize the weights by the degrees first")},
+    *declare.POINTS,
+)
 
 
 def _average(options: argparse.Namespace) -> None:
@@ -53,10 +45,8 @@ def _average(options: argparse.Namespace) -> None:
     graphs = [view.graph for view in views]
     with as_options("power", "graph_weights"):
         mean = ct.average(graphs, options.graph_weights, power=options.power, normalized=options.normalized).graph
-    report, text = about_graph(mean)
-    outputs.write(place, outputs.graph_file(place, mean), force=options.force)
-    answer, reading = {"out": str(place), **report}, [view.reading for view in views]
-    outputs.say_written(answer, text, [place], reading=reading, as_json=options.json)
+    reading = [view.reading for view in views]
+    outputs.deliver(options, {place: outputs.graph_file(place, mean)}, *about_graph(mean), reading)
 
 
 _DIAGONALIZE = """\
@@ -66,14 +56,14 @@ diagonal as possible. The first modes after the constant one are coordinates for
 _DIAGONALIZE_EXAMPLES = """\
   cotherm diagonalize images.csv words.csv --normalized --modes 7 --out modes.csv
 """
-
-
-def _diagonalize_options(parser: argparse.ArgumentParser) -> None:
-    add(parser, SAME_ITEMS, out("the modes, a row for every item: .csv or .npy"))
-    add(parser, {"--modes": value(integer, "K", "number of modes to write (all)")}, GRAPH_WEIGHTS)
-    add(parser, {"--normalized": flag("use normalized Laplacians")})
-    add_points(parser)
-    add(parser, JSON)
+_DIAGONALIZE_OPTIONS = (
+    declare.SAME_ITEMS,
+    declare.out("the modes, a row for every item: .csv or .npy"),
+    {"--modes": declare.value(declare.integer, "K", "number of modes to write (all)")},
+    declare.GRAPH_WEIGHTS,
+    {"--normalized": declare.flag("use normalized Laplacians")},
+    *declare.POINTS,
+)
 
 
 def _diagonalize(options: argparse.Namespace) -> None:
@@ -81,22 +71,15 @@ def _diagonalize(options: argparse.Namespace) -> None:
     views = read_same_items(options.views, options)
     n = min(view.graph.n for view in views)
     k = n if options.modes is None else validation.integer("--modes", options.modes, least=1, most=n)
-    outputs.require_room(place, outputs.least_matrix_size(place, n, k))
+    outputs.require_room_for_matrix(place, n, k)
     graphs = [view.graph for view in views]
     with as_options("graph_weights"):
         result = ct.joint_diagonalize(graphs, options.graph_weights, normalized=options.normalized)
     titles = [f"mode {c}" for c in range(k)]
-    outputs.write(place, outputs.matrix_bytes(place, result.basis[:, :k], titles, views[0].names), force=options.force)
-    report = {
-        "out": str(place),
-        "status": result.status,
-        "off": result.off,
-        "off_before": result.off_before,
-        "values": result.values[:, :k].tolist(),
-        "versions": dict(result.versions),
-    }
-    reading = [view.reading for view in views]
-    outputs.say_written(report, str(result), [place], reading=reading, as_json=options.json)
+    content = outputs.matrix_bytes(place, result.basis[:, :k], titles, views[0].names)
+    report = {name: getattr(result, name) for name in ("status", "off", "off_before", "versions")}
+    report["values"] = result.values[:, :k]
+    outputs.deliver(options, {place: content}, report, str(result), [view.reading for view in views])
 
 
 _COMMUTE = """\
@@ -109,13 +92,12 @@ _COMMUTE_EXAMPLES = """\
   cotherm commute images.csv words.csv --out images-c.npy words-c.npy
   cotherm commute joined.csv apart.csv --neighbors 5 --valid --out joined-c.npz apart-c.npz
 """
-
-
-def _commute_options(parser: argparse.ArgumentParser) -> None:
-    add(parser, SAME_ITEMS, out("one for each view: .npy, with --valid graphs .npz", several=True))
-    add(parser, {"--valid": flag("graphs with the same edges instead of matrices")})
-    add_points(parser)
-    add(parser, JSON)
+_COMMUTE_OPTIONS = (
+    declare.SAME_ITEMS,
+    declare.out("one for each view: .npy, with --valid graphs .npz", several=True),
+    {"--valid": declare.flag("graphs with the same edges instead of matrices")},
+    *declare.POINTS,
+)
 
 
 def _commute(options: argparse.Namespace) -> None:
@@ -127,16 +109,10 @@ def _commute(options: argparse.Namespace) -> None:
         contents = [outputs.matrix_bytes(place, L, ()) for place, L in zip(places, result.laplacians, strict=True)]
     else:
         contents = [graph_bytes(graph, place) for place, graph in zip(places, result.graphs, strict=True)]
-    outputs.write_all(places, contents, force=options.force)
-    numbers = ("status", "distance", "commutator", "commutator_before", "relation", "origin", "distance_equal")
-    report = {
-        "out": [str(place) for place in places],
-        **{name: getattr(result, name) for name in numbers},
-        "moved": list(result.moved),
-        "versions": dict(result.versions),
-    }
+    told = ("status", "distance", "commutator", "commutator_before", "relation", "origin", "distance_equal", "moved")
+    report = {name: getattr(result, name) for name in (*told, "versions")}
     reading = [view.reading for view in views]
-    outputs.say_written(report, str(result), places, reading=reading, as_json=options.json)
+    outputs.deliver(options, dict(zip(places, contents, strict=True)), report, str(result), reading)
 
 
 _MATCH = """\
@@ -149,17 +125,14 @@ _MATCH_EXAMPLES = """\
   cotherm couple joined.csv apart.csv -k 5 --landmarks hands.csv --times 5,20 --alpha 1e3 --out hands.npz --force
   cotherm match hands.npz --source joined --target apart --out match.csv
 """
-
-
-def _match_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", metavar="FILE", help="a coupling written by `cotherm couple`")
-    source, target = "view to match from, by name or counted from 1 (1)", "view to match to (2)"
-    add(
-        parser,
-        out("a table .csv (source, target, agreement, round_trip), or everything as .npz"),
-        {"--source": value(str, "VIEW", source, default="1"), "--target": value(str, "VIEW", target, default="2")},
-        JSON,
-    )
+_MATCH_OPTIONS = (
+    declare.file("a coupling written by `cotherm couple`"),
+    declare.out("a table .csv (source, target, agreement, round_trip), or everything as .npz"),
+    {
+        "--source": declare.value(str, "VIEW", "view to match from, by name or counted from 1 (1)", default="1"),
+        "--target": declare.value(str, "VIEW", "view to match to (2)", default="2"),
+    },
+)
 
 
 def _match(options: argparse.Namespace) -> None:
@@ -172,24 +145,14 @@ def _match(options: argparse.Namespace) -> None:
     by_name = [names_of(result.graphs[k]) for k in (source, target)]
     whole = place.suffix.lower() == ".npz"
     content = match_file.content(found, place) if whole else match_file.table(found, *by_name)
-    outputs.write(place, content, force=options.force)
-    report = {
-        "out": str(place),
-        "status": found.status,
-        "vertices": len(found.hard),
-        "agreement": float(found.agreement.mean()),
-        "exact_agreement": found.exact_agreement,
-        "chance": found.chance,
-        "round_trip": float(found.round_trip.mean()),
-        "settings": dict(found.settings),
-        "versions": dict(found.versions),
-    }
-    outputs.say_written(report, str(found), [place], as_json=options.json)
+    report = {name: getattr(found, name) for name in ("status", "exact_agreement", "chance", "settings", "versions")}
+    report |= {"vertices": len(found.hard), "agreement": found.agreement.mean(), "round_trip": found.round_trip.mean()}
+    outputs.deliver(options, {place: content}, report, str(found))
 
 
 COMMANDS = {
-    "average": Command(_AVERAGE, _AVERAGE_EXAMPLES, _average_options, _average),
-    "diagonalize": Command(_DIAGONALIZE, _DIAGONALIZE_EXAMPLES, _diagonalize_options, _diagonalize),
-    "commute": Command(_COMMUTE, _COMMUTE_EXAMPLES, _commute_options, _commute),
-    "match": Command(_MATCH, _MATCH_EXAMPLES, _match_options, _match),
+    "average": declare.Command(_AVERAGE, _AVERAGE_EXAMPLES, _AVERAGE_OPTIONS, _average),
+    "diagonalize": declare.Command(_DIAGONALIZE, _DIAGONALIZE_EXAMPLES, _DIAGONALIZE_OPTIONS, _diagonalize),
+    "commute": declare.Command(_COMMUTE, _COMMUTE_EXAMPLES, _COMMUTE_OPTIONS, _commute),
+    "match": declare.Command(_MATCH, _MATCH_EXAMPLES, _MATCH_OPTIONS, _match),
 }

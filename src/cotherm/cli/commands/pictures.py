@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import cotherm as ct
+from cotherm.cli import options as declare
 from cotherm.cli import outputs
 from cotherm.cli.correspondence import labels_of_items, read_labels
 from cotherm.cli.inputs import View, items_of, name_of, read_coupling, read_headers, read_points, read_result
-from cotherm.cli.options import JSON, LABELS, Command, add, add_headers, choice, files, flag, integer, out, value
 from cotherm.errors import CothermError
 from cotherm.graphs.files import MESH_SUFFIXES
 from cotherm.io import atomic
+from cotherm.progress import is_terminal
 from cotherm.viewer.page import Page, make_page, open_file, private_file
 
 _SHOW = """\
@@ -38,19 +39,20 @@ _SHOW_EXAMPLES = """\
   cotherm show coupled.npz --kind heat --function 1 --out heat.pdf
   cotherm show coupled.npz --out coupled.html
 """
-
-
-def _show_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", metavar="FILE", help="a coupling or a graph")
-    add(
-        parser,
-        out("the picture: .png, .pdf or .svg; or a page: .html"),
-        {"--kind": choice(["graphs", "heat", "coupling", "convergence"], "what to draw (graphs)", default="graphs")},
-        {"--function": value(integer, "C", "for --kind heat: the function, counted from 1 (1)", default=1)},
-        LABELS,
-    )
-    add_headers(parser)
-    add(parser, JSON)
+_SHOW_OPTIONS = (
+    declare.file("a coupling or a graph"),
+    declare.out("the picture: .png, .pdf or .svg; or a page: .html"),
+    {
+        "--kind": declare.choice(
+            ["graphs", "heat", "coupling", "convergence"], "what to draw (graphs)", default="graphs"
+        ),
+        "--function": declare.value(
+            declare.integer, "C", "for --kind heat: the function, counted from 1 (1)", default=1
+        ),
+    },
+    declare.LABELS,
+    declare.HEADERS,
+)
 
 
 def _show(options: argparse.Namespace) -> None:
@@ -76,16 +78,14 @@ def _picture(result: ct.Coupling | ct.Graph, options: argparse.Namespace) -> Any
     if isinstance(result, ct.Graph):
         if options.kind != "graphs":
             raise CothermError("--kind", options.kind, "graphs, for a file with one graph")
-        found = labels_of_items([result], options)
         stored = None if result.labels is None else [result.labels]
-        labels = stored if found is None else list(found.of)
+        labels = labels_of_items([result], options)[0] or stored
         at, name = places(result), name_of(result, 0)
         return views_figure([[result]], [[at]], [[None]], rows=[name], columns=[], labels=labels)
     q = result.functions[0].shape[1]
     if options.kind == "heat" and not 1 <= options.function <= q:
         raise CothermError("--function", str(options.function), f"a function from 1 to {q}")
-    found = labels_of_items(result.originals, options)
-    labels = None if found is None else list(found.of)
+    labels, _ = labels_of_items(result.originals, options)
     return ct.draw.draw_result(result, options.kind, labels=labels, function=max(options.function - 1, 0))
 
 
@@ -105,21 +105,23 @@ _VIEW_EXAMPLES = """\
   cotherm couple images.csv words.csv --out viewed.npz --force
   cotherm view viewed.npz --out viewed.html --labels labels.csv --no-open
 """
-
-
-def _view_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", metavar="FILE", help="a coupling written by `cotherm couple`")
-    positions = "where vertices are: a table of two or three columns, or a mesh, one file for all views or one for each"
-    add(
-        parser,
-        out("the page: .html (a temporary file)", required=False),
-        {"--no-open": flag("do not open a browser"), "--title": value(str, "TEXT", "title of the page")},
-        LABELS,
-        {"--names": files("names of items (default: those stored in FILE)"), "--positions": files(positions)},
-        {"--pairs": choice(["same", "names"], "which vertices are the same item in all views")},
-    )
-    add_headers(parser)
-    add(parser, JSON)
+_VIEW_OPTIONS = (
+    declare.file("a coupling written by `cotherm couple`"),
+    declare.out("the page: .html (a temporary file)", required=False),
+    {
+        "--no-open": declare.flag("do not open a browser"),
+        "--title": declare.value(str, "TEXT", "title of the page"),
+    },
+    declare.LABELS,
+    {
+        "--names": declare.files("names of items (default: those stored in FILE)"),
+        "--positions": declare.files(
+            "where vertices are: a table of two or three columns, or a mesh, one file for all views or one for each"
+        ),
+        "--pairs": declare.choice(["same", "names"], "which vertices are the same item in all views"),
+    },
+    declare.HEADERS,
+)
 
 
 def _view(options: argparse.Namespace) -> None:
@@ -130,7 +132,7 @@ def _view(options: argparse.Namespace) -> None:
     else:
         place = given
         outputs.write(place, page.html.encode(), force=options.force)
-    opened = not options.no_open and not options.json and is_terminal() and open_file(place)
+    opened = not options.no_open and not options.json and is_terminal(sys.stdout) and open_file(place)
     report = {"out": str(place), "bytes": len(page.html.encode()), "notes": list(page.notes), "opened": opened}
     outputs.say(report, "\n".join([*page.notes, f"Page: {place}"]), as_json=options.json)
 
@@ -140,24 +142,15 @@ def _page(options: argparse.Namespace) -> Page:
     result = read_coupling(options.file, advice="`cotherm show` draws a graph.")
     graphs = result.originals
     positions, faces = _places(getattr(options, "positions", None), graphs)
-    labels = labels_of_items(graphs, options)
     return make_page(
         result,
-        labels=None if labels is None else list(labels.of),
+        labels=labels_of_items(graphs, options)[0],
         names=_names(graphs, options),
         positions=positions,
         faces="auto" if faces is None else faces,
         pairs=getattr(options, "pairs", None),
         title=getattr(options, "title", None),
     )
-
-
-def is_terminal() -> bool:
-    """Whether output goes to a terminal; a stream that cannot tell does not count as one."""
-    try:
-        return bool(sys.stdout.isatty())
-    except (AttributeError, ValueError):
-        return False
 
 
 def _names(graphs: Sequence[ct.Graph], options: argparse.Namespace) -> list[Any] | None:
@@ -197,6 +190,6 @@ def _read_places(place: Path) -> tuple[Any, Any]:
 
 
 COMMANDS = {
-    "show": Command(_SHOW, _SHOW_EXAMPLES, _show_options, _show),
-    "view": Command(_VIEW, _VIEW_EXAMPLES, _view_options, _view),
+    "show": declare.Command(_SHOW, _SHOW_EXAMPLES, _SHOW_OPTIONS, _show),
+    "view": declare.Command(_VIEW, _VIEW_EXAMPLES, _VIEW_OPTIONS, _view),
 }

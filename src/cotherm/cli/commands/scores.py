@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,45 +12,16 @@ from scipy.optimize import linear_sum_assignment
 import cotherm as ct
 from cotherm import validation
 from cotherm.arrays import Floats
-from cotherm.cli import outputs
+from cotherm.cli import inputs, outputs
+from cotherm.cli import options as declare
 from cotherm.cli.advice import as_options
-from cotherm.cli.correspondence import labels_of_items, read_labels
-from cotherm.cli.inputs import (
-    Lookup,
-    View,
-    comparison_times,
-    graphs_of,
-    is_coupling,
-    items_of,
-    name_of,
-    names_of,
-    read_headers,
-    read_result,
-    read_same_items,
-    view_names,
-    view_number,
-)
-from cotherm.cli.options import (
-    JSON,
-    LABELS,
-    SEED,
-    VIEW,
-    Command,
-    add,
-    add_headers,
-    add_points,
-    choice,
-    files,
-    integer,
-    numbers,
-    out,
-    value,
-)
-from cotherm.cli.outputs import ID, announce, csv_bytes, table_text
+from cotherm.cli.correspondence import labels_of_items
+from cotherm.cli.outputs import ID, announce, table_text
 from cotherm.errors import CothermError, visible
 from cotherm.evaluate import clustering_scores, retrieval
 from cotherm.io.atomic import as_path
 from cotherm.io.labels import UNKNOWN
+from cotherm.io.text import csv_bytes
 
 _CLUSTER = """\
 Spectral clustering. A coupling gives clusters for each of its views; for one answer for all items of
@@ -64,31 +34,33 @@ _CLUSTER_EXAMPLES = """\
   cotherm cluster coupled.npz --clusters 7 --out clusters.csv
   cotherm cluster images.csv words.csv --by diagonalize --clusters 7 --labels labels.csv --out joint-clusters.csv
 """
-
-
-def _cluster_options(parser: argparse.ArgumentParser) -> None:
-    add(parser, {"files": files("a coupling, or one or more graphs or files of points")})
-    add(parser, {"--clusters -c": value(integer, "K", "number of clusters", required=True)})
-    add(parser, out("the clusters, a row for each item: .csv", required=False))
-    add(parser, {"--by": choice(["average", "diagonalize"], "how to combine several graphs")}, LABELS, SEED)
-    add_points(parser)
-    add(parser, JSON)
+_CLUSTER_OPTIONS = (
+    {"files": declare.files("a coupling, or one or more graphs or files of points")},
+    {"--clusters -c": declare.value(declare.integer, "K", "number of clusters", required=True)},
+    declare.out("the clusters, a row for each item: .csv", required=False),
+    {"--by": declare.choice(["average", "diagonalize"], "how to combine several graphs")},
+    declare.LABELS,
+    declare.SEED,
+    *declare.POINTS,
+)
 
 
 def _cluster(options: argparse.Namespace) -> None:
     place = None if options.out is None else outputs.free_place(options.out, (".csv",), force=options.force)
-    names, result, labels, reading, graphs = _joined(options)
+    names, result, views = _joined(options)
+    labels, how = _labels([view.graph for view in views], options)
+    announce(how, as_json=options.json)
     with as_options(k="--clusters", random_state="--seed"):
-        clusters = result.clusters(options.clusters, random_state=options.seed)
-    graphs, clusters = graphs[: len(names)], clusters[: len(names)]  # one answer for all views has one name
+        found = result.clusters(options.clusters, random_state=options.seed)
+    graphs = [view.graph for view in views][: len(names)]  # one answer for all views has one name
     same = _shared_items(result, graphs)
-    clusters = [
-        clusters[0],
-        *(_renumbered(clusters[0], found, *pair) for found, pair in zip(clusters[1:], same, strict=True)),
+    clusters = [found[0], *(_renumbered(found[0], one, *pair) for one, pair in zip(found[1:], same, strict=False))]
+    reading = [*(view.reading for view in views if view.reading), *how]
+    report: dict[str, Any] = {"read": reading, "views": names, "clusters": clusters}
+    lines = [
+        visible(f"{name}: sizes {', '.join(map(str, np.sort(np.bincount(one))[::-1]))}")
+        for name, one in zip(names, clusters, strict=True)
     ]
-    report: dict[str, Any] = {"read": reading, "views": names, "clusters": [found.tolist() for found in clusters]}
-    sizes = [f"{visible(name)}: sizes {_sizes(found)}" for name, found in zip(names, clusters, strict=True)]
-    lines = sizes
     if len(names) > 1:
         lines.append(_about_numbers(names[0], same))
     if labels is not None:
@@ -102,39 +74,20 @@ def _cluster(options: argparse.Namespace) -> None:
     outputs.say(report, "\n".join(lines), as_json=options.json)
 
 
-def _joined(options: argparse.Namespace) -> tuple[list[str], Any, Any, list[str], list[Any]]:
-    """Names to print, an answer that has clusters, the labels to judge them by or None, how files were read, graphs."""
-    first = as_path(options.files[0])
-    if len(options.files) == 1 and is_coupling(first):
-        result: Any = read_result(options.files[0])
-        views = [View(g) for g in result.graphs]
-        names = view_names(result.graphs)
-    else:
-        views = read_same_items(options.files, options)
-        graphs = [view.graph for view in views]
-        if len(graphs) == 1:
-            names, result = [name_of(graphs[0], 0)], ct.average([graphs[0], graphs[0]])
-        elif options.by is None:
-            raise CothermError(
-                "--by", "none, with several graphs", "average or diagonalize", "Or couple them first: cotherm couple."
-            )
-        else:
-            normalized = True  # as in spectral clustering of one graph
-            bring = ct.average if options.by == "average" else ct.joint_diagonalize
-            names, result = [options.by], bring(graphs, normalized=normalized)
-    labels = None
-    reading = [view.reading for view in views if view.reading]
-    if options.labels:
-        read = read_labels(views, options.labels, options.column, read_headers(options))
-        labels, reading = read.of, reading + read.reading
-        announce(read.reading, as_json=options.json)
-    elif all(view.graph.labels is not None for view in views):
-        labels = [view.graph.labels.astype(str) for view in views if view.graph.labels is not None]
-    return names, result, labels, reading, [view.graph for view in views]
-
-
-def _sizes(found: Any) -> str:
-    return ", ".join(str(size) for size in np.sort(np.bincount(found))[::-1])
+def _joined(options: argparse.Namespace) -> tuple[list[str], Any, list[inputs.View]]:
+    """Names to print, an answer that has clusters, and the views."""
+    if len(options.files) == 1 and inputs.is_coupling(as_path(options.files[0])):
+        coupling: Any = inputs.read_result(options.files[0])
+        return inputs.view_names(coupling.graphs), coupling, [inputs.View(graph) for graph in coupling.graphs]
+    views = inputs.read_same_items(options.files, options)
+    graphs = [view.graph for view in views]
+    if len(graphs) == 1:
+        return [inputs.name_of(graphs[0], 0)], ct.average(graphs * 2), views
+    if options.by is None:
+        advice = "Or couple them first: cotherm couple."
+        raise CothermError("--by", "none, with several graphs", "average or diagonalize", advice)
+    bring = ct.average if options.by == "average" else ct.joint_diagonalize
+    return [options.by], bring(graphs, normalized=True), views  # as in spectral clustering of one graph
 
 
 def _scored(names: list[str], clusters: Any, labels: Any, result: Any) -> tuple[list[dict[str, float]], str, str]:
@@ -142,15 +95,15 @@ def _scored(names: list[str], clusters: Any, labels: Any, result: Any) -> tuple[
     known, note = [truth != UNKNOWN for truth in labels], ""
     if isinstance(result, ct.Coupling):
         known, note = _kept_back(result, known)
-    judged = list(zip(clusters, labels, known, strict=False))
-    scores = [clustering_scores(truth[has], found[has]) for found, truth, has in judged]
-    titles = list(scores[0])
-    counts = [int(has.sum()) for _, _, has in judged]
-    rows = [
-        [name, str(count), *(f"{one[title]:.3f}" for title in titles)]
-        for name, count, one in zip(names, counts, scores, strict=True)
+    report = [
+        {"items": int(has.sum()), **clustering_scores(truth[has], found[has])}
+        for found, truth, has in zip(clusters, labels, known, strict=False)
     ]
-    report = [{"items": count, **one} for count, one in zip(counts, scores, strict=True)]
+    titles = list(report[0])[1:]
+    rows = [
+        [name, str(one["items"]), *(f"{one[title]:.3f}" for title in titles)]
+        for name, one in zip(names, report, strict=True)
+    ]
     return report, table_text(["", "items", *titles], rows), note
 
 
@@ -163,8 +116,8 @@ def _shared_items(result: Any, graphs: list[Any]) -> list[tuple[Any, Any]]:
             both = (pairs.table[:, 0] >= 0) & (pairs.table[:, k] >= 0)
             found.append((pairs.table[both, 0], pairs.table[both, k]))
             continue
-        place = {name: v for v, name in enumerate(names_of(graph) or ())}
-        shared = [(v, place[name]) for v, name in enumerate(names_of(graphs[0]) or ()) if name in place]
+        place = {name: v for v, name in enumerate(inputs.names_of(graph) or ())}
+        shared = [(v, place[name]) for v, name in enumerate(inputs.names_of(graphs[0]) or ()) if name in place]
         first, second = np.array(shared, dtype=np.int64).reshape(-1, 2).T
         found.append((first, second))
     return found
@@ -192,16 +145,17 @@ def _about_numbers(first: str, same: list[tuple[Any, Any]]) -> str:
 def _table_bytes(names: list[str], graphs: list[Any], clusters: Any) -> bytes:
     """A row for every item: a column for each view where items have names, else the views one below the other."""
     if len(names) == 1:
-        return csv_bytes([ID, "cluster"], zip(items_of(graphs[0]), clusters[0].tolist(), strict=True))
-    if any(names_of(graph) is None for graph in graphs):
+        return csv_bytes([ID, "cluster"], zip(inputs.items_of(graphs[0]), clusters[0].tolist(), strict=True))
+    if any(inputs.names_of(graph) is None for graph in graphs):
         rows = (
             (name, *row)
             for name, graph, found in zip(names, graphs, clusters, strict=True)
-            for row in zip(items_of(graph), found.tolist(), strict=True)
+            for row in zip(inputs.items_of(graph), found.tolist(), strict=True)
         )
         return csv_bytes(["view", ID, "cluster"], rows)
     of = [
-        dict(zip(items_of(graph), found.tolist(), strict=True)) for graph, found in zip(graphs, clusters, strict=True)
+        dict(zip(inputs.items_of(graph), found.tolist(), strict=True))
+        for graph, found in zip(graphs, clusters, strict=True)
     ]
     every = dict.fromkeys(item for one in of for item in one)
     return csv_bytes([ID, *names], ((item, *(one.get(item, "") for one in of)) for item in every))
@@ -223,45 +177,44 @@ _RETRIEVE_EXAMPLES = """\
 """
 
 
-def _retrieve_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", metavar="FILE", help="a coupling or a graph")
-    query = "list the items nearest to this one instead, by name or counted from 0"
-    add(
-        parser,
-        VIEW,
-        {"--times --time -t": value(numbers, "T,T,...", "when heat is compared")},
-        LABELS,
-        {"--query": value(str, "ITEM", query)},
-        {"--top": value(integer, "K", "number of nearest items for precision and lists (5)", default=5)},
-        SEED,
-    )
-    add_headers(parser)
-    add(parser, JSON)
+_TOP = "number of nearest items for precision and lists (5)"
+_RETRIEVE_OPTIONS = (
+    declare.file("a coupling or a graph"),
+    declare.VIEW,
+    {"--times --time -t": declare.value(declare.numbers, "T,T,...", "when heat is compared")},
+    declare.LABELS,
+    {
+        "--query": declare.value(str, "ITEM", "list the items nearest to this one instead, by name or counted from 0"),
+        "--top": declare.value(declare.integer, "K", _TOP, default=5),
+    },
+    declare.SEED,
+    declare.HEADERS,
+)
 
 
 def _retrieve(options: argparse.Namespace) -> None:
-    result = read_result(options.file)
-    times = comparison_times(options.times, result)
+    result = inputs.read_result(options.file)
+    times = inputs.comparison_times(options.times, result)
     validation.integer("--top", options.top, least=1)
     if options.query is not None:
         _nearest(result, times[len(times) // 2], options)
     else:
-        _scores(_judged(result, options), times, options)
+        _scores(result, times, options)
 
 
 def _nearest(result: Any, t: float, options: argparse.Namespace) -> None:
     rows, report = [], []
-    views = graphs_of(result, options.view)
-    sought = [Lookup(graph, name).find(options.query) for name, graph in views]
+    views = inputs.graphs_of(result, options.view)
+    sought = [inputs.Lookup(graph, name).find(options.query) for name, graph in views]
     if all(v is None for v in sought):
-        Lookup(views[0][1], views[0][0]).require(options.query, "--query")
+        inputs.Lookup(views[0][1], views[0][0]).require(options.query, "--query")
     for (name, graph), query in zip(views, sought, strict=True):
         if query is None:  # the item is in other views only
             rows.append([name, "", "not in this view", "", ""])
             continue
         d = ct.diffusion_distance(graph, t, sources=[query])[0]
         order = [int(v) for v in d.argsort(kind="stable") if v != query][: options.top]
-        items = items_of(graph)
+        items = inputs.items_of(graph)
         for place, v in enumerate(order, 1):
             label = "" if graph.labels is None else str(graph.labels[v])
             rows.append([name, str(place), items[v], f"{d[v]:.4g}", label])
@@ -274,58 +227,51 @@ def _nearest(result: Any, t: float, options: argparse.Namespace) -> None:
     )
 
 
-def _scores(judged: Judged, times: list[float], options: argparse.Namespace) -> None:
-    announce(judged.reading, as_json=options.json)
-    top = validation.integer("--top", options.top, least=1)
+def _scores(result: ct.Coupling | ct.Graph, times: list[float], options: argparse.Namespace) -> None:
+    states, note, reading = _judged(result, options)
+    announce(reading, as_json=options.json)
+    top = options.top
     header = ["", "items", *(f"mAP, t = {t:.3g}" for t in times), *(f"P@{top}, t = {t:.3g}" for t in times)]
     rows, report = [], []
-    for name, graph, known in judged.states:
-        found = [
-            retrieval(
-                ct.diffusion_distance(graph, t)[known][:, known], np.asarray(graph.labels)[known], seed=options.seed
-            )
-            for t in times
-        ]
+    for name, graph, known in states:
+        labels = np.asarray(graph.labels)[known]
+        distances = (ct.diffusion_distance(graph, t)[known][:, known] for t in times)
+        found = [retrieval(one, labels, seed=options.seed) for one in distances]
         with as_options(k="--top"):
-            scores = [100 * r.mean_average_precision for r in found] + [100 * r.precision_at(top) for r in found]
-        rows.append([name, str(int(known.sum())), *(f"{score:.1f}" for score in scores)])
-        report.append(
-            {"row": name, "items": int(known.sum()), "mAP": scores[: len(times)], f"P@{top}": scores[len(times) :]}
-        )
+            first = [100 * one.precision_at(options.top) for one in found]
+        mean = [100 * one.mean_average_precision for one in found]
+        rows.append([name, str(len(labels)), *(f"{score:.1f}" for score in (*mean, *first))])
+        report.append({"row": name, "items": len(labels), "mAP": mean, f"P@{top}": first})
     table = "Retrieval by diffusion distance, percent\n" + table_text(header, rows)
-    text = "\n".join(filter(None, [table, judged.note]))
-    answer = {"read": judged.reading, "times": times, "scores": report, "note": judged.note}
-    outputs.say(answer, text, as_json=options.json)
+    answer = {"read": reading, "times": times, "scores": report, "note": note}
+    outputs.say(answer, "\n".join(filter(None, [table, note])), as_json=options.json)
 
 
-@dataclass(frozen=True)
-class Judged:
-    """Graphs to judge by their labels: name, graph and the vertices that count; and how labels were read."""
+def _judged(
+    result: ct.Coupling | ct.Graph, options: argparse.Namespace
+) -> tuple[list[tuple[str, ct.Graph, NDArray[np.bool_]]], str, list[str]]:
+    """Names, graphs before and after and vertices that count, of every view asked for; a note; how labels were read.
 
-    states: list[tuple[str, ct.Graph, NDArray[np.bool_]]]
-    note: str
-    reading: list[str]
-
-
-def _judged(result: ct.Coupling | ct.Graph, options: argparse.Namespace) -> Judged:
-    """Before and after, for every view asked for; if labels were kept back from coupling, only those count."""
+    If labels were kept back from coupling, only those count.
+    """
     before = [result] if isinstance(result, ct.Graph) else list(result.originals)
-    after = [] if isinstance(result, ct.Graph) else list(result.graphs)
     labels, reading = _labels(before, options)
-    numbers = range(len(before)) if options.view is None else [view_number(options.view, view_names(before))]
-    known = [one.astype(str) != UNKNOWN for one in labels]
-    note = ""
+    if labels is None:
+        raise CothermError("--labels", f"none, and none in {options.file}", "a file with the class of each item")
+    names = inputs.view_names(before)
+    known, note = [one != UNKNOWN for one in labels], ""
     if not isinstance(result, ct.Graph):
         known, note = _kept_back(result, known)
     states = []
-    for k in numbers:
-        name = name_of(before[k], k)
+    for k in range(len(before)) if options.view is None else [inputs.view_number(options.view, names)]:
         if known[k].sum() < 2:
-            raise CothermError("--labels", f"{known[k].sum()} labels for {name}", "at least two")
-        states.append((name + (", before" if after else ""), before[k].replace(labels=labels[k]), known[k]))
-        if after:
-            states.append((name + ", coupled", after[k].replace(labels=labels[k]), known[k]))
-    return Judged(states, note, reading)
+            raise CothermError("--labels", f"{known[k].sum()} labels for {names[k]}", "at least two")
+        if isinstance(result, ct.Graph):
+            stages = {names[k]: result}
+        else:
+            stages = {f"{names[k]}, before": before[k], f"{names[k]}, coupled": result.graphs[k]}
+        states += [(name, graph.replace(labels=labels[k]), known[k]) for name, graph in stages.items()]
+    return states, note, reading
 
 
 def _kept_back(result: ct.Coupling, known: list[NDArray[np.bool_]]) -> tuple[list[NDArray[np.bool_]], str]:
@@ -339,15 +285,13 @@ def _kept_back(result: ct.Coupling, known: list[NDArray[np.bool_]]) -> tuple[lis
     return known, "Labels used for the coupling raise the scores: couple with --known 0.5 to keep half back."
 
 
-def _labels(graphs: list[ct.Graph], options: argparse.Namespace) -> tuple[list[Any], list[str]]:
-    """The labels of every graph, and how they were read."""
-    found = labels_of_items(graphs, options)
-    if found is not None:
-        return list(found.of), found.reading
-    labels = [g.labels for g in graphs]
-    if any(one is None for one in labels):
-        raise CothermError("--labels", f"none, and none in {options.file}", "a file with the class of each item")
-    return labels, []
+def _labels(graphs: list[ct.Graph], options: argparse.Namespace) -> tuple[list[Any] | None, list[str]]:
+    """The labels of every graph, by --labels or as stored, and how they were read; None if some have none."""
+    labels, reading = labels_of_items(graphs, options)
+    stored = [graph.labels.astype(str) for graph in graphs if graph.labels is not None]
+    if labels is None and len(stored) == len(graphs):
+        return stored, []
+    return labels, reading
 
 
 def _indicated(F: Floats) -> NDArray[np.bool_] | None:
@@ -357,6 +301,6 @@ def _indicated(F: Floats) -> NDArray[np.bool_] | None:
 
 
 COMMANDS = {
-    "cluster": Command(_CLUSTER, _CLUSTER_EXAMPLES, _cluster_options, _cluster),
-    "retrieve": Command(_RETRIEVE, _RETRIEVE_EXAMPLES, _retrieve_options, _retrieve),
+    "cluster": declare.Command(_CLUSTER, _CLUSTER_EXAMPLES, _CLUSTER_OPTIONS, _cluster),
+    "retrieve": declare.Command(_RETRIEVE, _RETRIEVE_EXAMPLES, _RETRIEVE_OPTIONS, _retrieve),
 }

@@ -5,15 +5,19 @@ from __future__ import annotations
 import argparse
 import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from cotherm.cli import options as options_of
-from cotherm.cli.options import JSON, Command, add, either
+from cotherm import ranks
+from cotherm.cli import options as declare
+from cotherm.cli import outputs
+from cotherm.cli.summary import about_shards
 from cotherm.errors import CothermError
-
-if TYPE_CHECKING:
-    from cotherm.graphs.sharded.store import ShardedGraph
-    from cotherm.ranks import Ranks
+from cotherm.graphs.sharded.convert import shard_graph
+from cotherm.graphs.sharded.knn.build import shard_knn_graph
+from cotherm.graphs.sharded.staging import require_free_directory
+from cotherm.graphs.sharded.store import ShardedGraph
+from cotherm.io import atomic
+from cotherm.ranks import Ranks
 
 ABOUT = """\
 Writes a graph as a directory of shards, of which processes read their own part: Parquet files of edges. An
@@ -32,56 +36,47 @@ EXAMPLES = """\
   mpiexec -n 4 python -m cotherm shard edges.csv.gz --parts 64 --out big.shards
   mpiexec -n 4 python -m cotherm shard points/ --neighbors 10 --order cells --out knn.shards
 """
-_POINTS = {"neighbors": 10, "scale": "self-tuning", "metric": "euclidean", "symmetrize": "max", "search": "exact"}
+# Options that points alone have.
+_POINTS = ("neighbors", "scale", "metric", "symmetrize", "search", "probes")
+
+_OPTIONS = (
+    {"files": declare.files("a graph, or points: .npy files or a directory of them")},
+    declare.out("the shards, such as graph.shards", "DIRECTORY"),
+    {
+        "--parts": declare.value(declare.integer, "N", "number of shards (one for some eight million edges)"),
+        "--order": declare.choice(
+            ["given", "partition", "cells"],
+            "numbers of vertices: as given, by PETSc's graph partitioner, or for points by cells of space; near ones "
+            "then share a shard (given)",
+            default="given",
+        ),
+        "--name": declare.value(str, "NAME", "name of the graph (that of the file)"),
+    },
+    declare.group(
+        "graphs from points",
+        {
+            "--neighbors -k": declare.value(declare.integer, "K", "number of neighbors of each point (10)"),
+            "--scale": declare.value(
+                declare.either(declare.number, "self-tuning", "median", "none"),
+                "S",
+                "scale of the Gaussian weights: self-tuning (the default), median, none, or a number",
+            ),
+            "--metric": declare.choice(["euclidean", "cosine"], "distance between points (euclidean)"),
+            "--symmetrize": declare.choice(
+                ["max", "mean", "min"], "weight of pairs that are not mutual neighbors (max)"
+            ),
+            "--search": declare.choice(
+                ["exact", "approximate"],
+                "look into all blocks of points that could hold a neighbor, or into some and measure the recall "
+                "(exact)",
+            ),
+            "--probes": declare.value(declare.integer, "N", "how many blocks those are (16)"),
+        },
+    ),
+)
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "files", nargs="+", metavar="FILE", help="a graph, or points: .npy files or a directory of them"
-    )
-    parser.add_argument("--out", "-o", metavar="DIRECTORY", required=True, help="the shards, such as graph.shards")
-    parser.add_argument("--force", action="store_true", help="replace the output if it exists")
-    parser.add_argument(
-        "--parts", type=options_of.integer, metavar="N", help="number of shards (one for some eight million edges)"
-    )
-    parser.add_argument(
-        "--order",
-        choices=["given", "partition", "cells"],
-        default="given",
-        help="numbers of vertices: as given, by PETSc's graph partitioner, or for points by cells of space; near ones"
-        " then share a shard (given)",
-    )
-    parser.add_argument("--name", metavar="NAME", help="name of the graph (that of the file)")
-    group = parser.add_argument_group("graphs from points")
-    group.add_argument(
-        "--neighbors", "-k", type=options_of.integer, metavar="K", help="number of neighbors of each point (10)"
-    )
-    group.add_argument(
-        "--scale",
-        type=either(options_of.number, "self-tuning", "median", "none"),
-        metavar="S",
-        help="scale of the Gaussian weights: self-tuning (the default), median, none, or a number",
-    )
-    group.add_argument("--metric", choices=["euclidean", "cosine"], help="distance between points (euclidean)")
-    group.add_argument(
-        "--symmetrize", choices=["max", "mean", "min"], help="weight of pairs that are not mutual neighbors (max)"
-    )
-    group.add_argument(
-        "--search",
-        choices=["exact", "approximate"],
-        help="look into all blocks of points that could hold a neighbor, or into some and measure the recall (exact)",
-    )
-    group.add_argument("--probes", type=options_of.integer, metavar="N", help="how many blocks those are (16)")
-    add(parser, JSON)
-
-
-def run(options: argparse.Namespace) -> None:
-    from cotherm import ranks
-    from cotherm.cli.outputs import say_written
-    from cotherm.cli.summary import about_shards
-    from cotherm.graphs.sharded.staging import require_free_directory
-    from cotherm.io import atomic
-
+def _run(options: argparse.Namespace) -> None:
     world = ranks.world()
     with ranks.together(world):
         require_free_directory(options.out, overwrite=options.force, advice="Pass --force to replace it.")
@@ -94,69 +89,36 @@ def run(options: argparse.Namespace) -> None:
         if recall is not None:
             report["recall"] = recall
             text += f"\n  recall of the search {recall:.4g}"
-        _tell(told)
-        say_written({"out": str(graph.path), **report}, text, [graph.path], as_json=options.json)
+        for one in told:
+            outputs.tell(f"note: {one.message}")
+        outputs.say_written({"out": str(graph.path), **report}, text, [graph.path], as_json=options.json)
 
 
 def _made(places: list[Path], options: argparse.Namespace, world: Ranks) -> tuple[ShardedGraph, float | None]:
     """The graph; the recall where it was made from points."""
-    points = all(place.suffix.lower() == ".npy" or place.is_dir() for place in places)
-    if points or options.neighbors is not None:
-        return _of_points(places, options, world)
-    from cotherm.graphs.sharded.convert import shard_graph
-
-    for option in (*_POINTS, "probes"):
-        if getattr(options, option) is not None:
-            given = f"given with {places[0]}, which is a graph"
-            raise CothermError(f"--{option}", given, "points: .npy files, or a directory of them")
+    given = {one: getattr(options, one) for one in _POINTS if getattr(options, one) is not None}
+    shards = {"parts": options.parts, "order": options.order, "overwrite": options.force, "ranks": world}
+    if "neighbors" in given or all(place.suffix.lower() == ".npy" or place.is_dir() for place in places):
+        if options.order == "partition":
+            raise CothermError("--order", options.order, "given or cells, for points")
+        if "probes" in given and given.get("search", "exact") == "exact":
+            raise CothermError("--probes", f"{options.probes} for an exact search", "--search approximate")
+        rare: dict[str, Any] = {name: given.pop(name) for name in ("symmetrize", "probes") if name in given}
+        if options.scale == "none":
+            given["scale"] = None
+        k = given.pop("neighbors", 10)
+        rare["name"] = options.name or places[0].stem
+        return shard_knn_graph(
+            places[0] if len(places) == 1 else places, options.out, k, **shards, **given, options=rare
+        )
+    for option in given:
+        needed = "points: .npy files, or a directory of them"
+        raise CothermError(f"--{option}", f"given with {places[0]}, which is a graph", needed)
     if len(places) > 1:
         raise CothermError("FILE", f"{len(places)} files", "one graph, or points in .npy files")
     if options.order == "cells":
         raise CothermError("--order", "cells", "given or partition, for a graph")
-    graph = shard_graph(
-        places[0],
-        options.out,
-        options.parts,
-        order=options.order,
-        name=options.name,
-        overwrite=options.force,
-        ranks=world,
-    )
-    return graph, None
+    return shard_graph(places[0], options.out, **shards, name=options.name), None
 
 
-def _of_points(places: list[Path], options: argparse.Namespace, world: Ranks) -> tuple[ShardedGraph, float | None]:
-    from cotherm.graphs.sharded.knn.build import shard_knn_graph
-
-    if options.order not in ("given", "cells"):
-        raise CothermError("--order", options.order, "given or cells, for points")
-    said = {one: getattr(options, one) for one in _POINTS}
-    chosen: dict[str, Any] = {one: _POINTS[one] if value is None else value for one, value in said.items()}
-    if chosen["scale"] == "none":
-        chosen["scale"] = None
-    rare = {"symmetrize": chosen.pop("symmetrize"), "name": options.name or places[0].stem}
-    if options.probes is not None:
-        if chosen["search"] == "exact":
-            raise CothermError("--probes", f"{options.probes} for an exact search", "--search approximate")
-        rare["probes"] = options.probes
-    return shard_knn_graph(
-        places[0] if len(places) == 1 else places,
-        options.out,
-        chosen.pop("neighbors"),
-        parts=options.parts,
-        order=options.order,
-        overwrite=options.force,
-        ranks=world,
-        **chosen,
-        options=rare,
-    )
-
-
-def _tell(told: list[warnings.WarningMessage]) -> None:
-    from cotherm.cli.outputs import tell
-
-    for one in told:
-        tell(f"note: {one.message}")
-
-
-COMMANDS = {"shard": Command(ABOUT, EXAMPLES, add_options, run)}
+COMMANDS = {"shard": declare.Command(ABOUT, EXAMPLES, _OPTIONS, _run)}

@@ -7,44 +7,14 @@ import argparse
 import numpy as np
 
 import cotherm as ct
-from cotherm.cli import outputs
+from cotherm.cli import inputs, outputs
+from cotherm.cli import options as declare
 from cotherm.cli.advice import as_options
 from cotherm.cli.correspondence import read_functions
-from cotherm.cli.inputs import (
-    Lookup,
-    comparison_times,
-    graphs_of,
-    items_of,
-    name_of,
-    read_coupling,
-    read_headers,
-    read_result,
-    read_view,
-    read_views,
-    view_count,
-    view_names,
-    view_number,
-)
-from cotherm.cli.options import (
-    ENGINE,
-    JSON,
-    VIEW,
-    Command,
-    add,
-    add_headers,
-    add_points,
-    add_sources,
-    choice,
-    files,
-    integer,
-    number,
-    out,
-    value,
-    words,
-)
 from cotherm.cli.outputs import ID
 from cotherm.cli.summary import about_file, about_graph
 from cotherm.errors import CothermError, visible
+from cotherm.io.text import csv_bytes
 
 _GRAPH = """\
 Joins every point to its nearest neighbors, with Gaussian weights, and writes the graph. The graph of
@@ -59,25 +29,17 @@ _GRAPH_EXAMPLES = """\
   cotherm graph images.csv --out edges.csv
   cotherm graph images.csv --drop-columns "color 1,color 2" --standardize --out fewer.npz
 """
-
-
-def _graph_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("points", metavar="FILE", help="a table of points, or a mesh (.off, .obj, .ply)")
-    add(
-        parser,
-        out("the graph: .npz and .graphml store everything, .csv (edge list) and .mtx only edges and weights"),
-    )
-    add_points(parser)
-    add(parser, JSON)
+_GRAPH_OPTIONS = (
+    {"points": {"metavar": "FILE", "help": "a table of points, or a mesh (.off, .obj, .ply)"}},
+    declare.out("the graph: .npz and .graphml store everything, .csv (edge list) and .mtx only edges and weights"),
+    *declare.POINTS,
+)
 
 
 def _graph(options: argparse.Namespace) -> None:
     place = outputs.free_place(options.out, (".npz", ".csv", ".mtx", ".graphml"), force=options.force)
-    view = read_view(options.points, options)
-    report, text = about_graph(view.graph)
-    outputs.write(place, outputs.graph_file(place, view.graph), force=options.force)
-    answer = {"out": str(place), **report}
-    outputs.say_written(answer, text, [place], reading=[view.reading], as_json=options.json)
+    view = inputs.read_view(options.points, options)
+    outputs.deliver(options, {place: outputs.graph_file(place, view.graph)}, *about_graph(view.graph), [view.reading])
 
 
 _FUNCTIONS = """\
@@ -91,19 +53,18 @@ _FUNCTIONS_EXAMPLES = """\
   cotherm functions images.csv words.csv --labels labels.csv --out images-f.csv words-f.csv
   cotherm functions joined.csv apart.csv --landmarks hands.csv --out joined-f.csv apart-f.csv
 """
-
-
-def _functions_options(parser: argparse.ArgumentParser) -> None:
-    add(parser, {"views": files("graphs, or points to make graphs from", "VIEW")})
-    add(parser, out(".csv or .npy, one for each view", several=True))
-    add_sources(parser)
-    add_points(parser)
-    add(parser, JSON)
+_FUNCTIONS_OPTIONS = (
+    {"views": declare.files("graphs, or points to make graphs from", "VIEW")},
+    declare.out(".csv or .npy, one for each view", several=True),
+    declare.sources,
+    *declare.POINTS,
+)
 
 
 def _functions(options: argparse.Namespace) -> None:
-    places = outputs.free_places(options.out, view_count(options.views, options), (".csv", ".npy"), force=options.force)
-    views = read_views(options.views, options)
+    count = inputs.view_count(options.views, options)
+    places = outputs.free_places(options.out, count, (".csv", ".npy"), force=options.force)
+    views = inputs.read_views(options.views, options)
     known = read_functions(views, options)
     outputs.announce(known.reading, as_json=options.json)
     titles = [f"function {c + 1}" for c in range(known.functions[0].shape[1])]
@@ -115,7 +76,9 @@ def _functions(options: argparse.Namespace) -> None:
     reading = [*(view.reading for view in views), *known.reading]
     report = {"functions": len(titles), "read": reading, "out": [str(place) for place in places]}
     lines = [
-        visible(f"{name_of(view.graph, k)}: {len(titles)} functions on {view.graph.n} vertices, written: {place}")
+        visible(
+            f"{inputs.name_of(view.graph, k)}: {len(titles)} functions on {view.graph.n} vertices, written: {place}"
+        )
         for k, (view, place) in enumerate(zip(views, places, strict=True))
     ]
     outputs.say(report, "\n".join(lines), as_json=options.json)
@@ -132,33 +95,38 @@ _DISTANCES_EXAMPLES = """\
   cotherm distances coupled.npz --view words --sources photo-003,photo-012 --out two-rows.csv
   cotherm distances coupled.npz --view 1 --nearest 10 --out nearest.csv
 """
-
-
-def _distances_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", metavar="FILE", help="a graph, or a coupling with --view")
-    add(parser, out("the distances: .csv, or .npy for a matrix"), VIEW)
-    add(parser, {"--time -t": value(number, "T", "diffusion time (auto)")})
-    sources = value(words, "V,V,...", "only distances from these items, by name or counted from 0")
-    nearest = value(integer, "K", "a list of the K nearest neighbors of every item")
-    add(parser.add_mutually_exclusive_group(), {"--sources": sources, "--nearest": nearest})
-    add(parser, ENGINE, JSON)
+_DISTANCES_OPTIONS = (
+    declare.file("a graph, or a coupling with --view"),
+    declare.out("the distances: .csv, or .npy for a matrix"),
+    declare.VIEW,
+    {"--time -t": declare.value(declare.number, "T", "diffusion time (auto)")},
+    declare.one_of(
+        {
+            "--sources": declare.value(
+                declare.words, "V,V,...", "only distances from these items, by name or counted from 0"
+            ),
+            "--nearest": declare.value(declare.integer, "K", "a list of the K nearest neighbors of every item"),
+        }
+    ),
+    declare.ENGINE,
+)
 
 
 def _distances(options: argparse.Namespace) -> None:
     suffixes = (".csv",) if options.nearest is not None else (".csv", ".npy")
     place = outputs.free_place(options.out, suffixes, force=options.force)
-    result = read_result(options.file)
-    found = graphs_of(result, options.view)
+    result = inputs.read_result(options.file)
+    found = inputs.graphs_of(result, options.view)
     if len(found) > 1:
         names = ", ".join(name for name, _ in found)
         raise CothermError("--view", "none", f"one of the views of {options.file}: {names}")
     name, graph = found[0]
     t = (
-        comparison_times(None, result)[1]
+        inputs.comparison_times(None, result)[1]
         if options.time is None
-        else comparison_times([options.time], result, "--time")[0]
+        else inputs.comparison_times([options.time], result, "--time")[0]
     )
-    items = items_of(graph)
+    items = inputs.items_of(graph)
     if options.nearest is not None:
         with as_options("nearest", "engine"):
             near = ct.diffusion_distance(graph, t, nearest=options.nearest, engine=options.engine)
@@ -167,12 +135,12 @@ def _distances(options: argparse.Namespace) -> None:
             for v in range(graph.n)
             for u, d in zip(near.indices[v], near.distances[v], strict=True)
         )
-        content = outputs.csv_bytes((ID, "neighbor", "distance"), rows)
+        content = csv_bytes((ID, "neighbor", "distance"), rows)
     else:
-        known = Lookup(graph, name)
+        known = inputs.Lookup(graph, name)
         sources = None if options.sources is None else [known.require(one, "--sources") for one in options.sources]
         count = graph.n if sources is None else len(sources)
-        outputs.require_room(place, outputs.least_matrix_size(place, count, graph.n))
+        outputs.require_room_for_matrix(place, count, graph.n)
         with as_options("engine"):
             matrix = ct.diffusion_distance(graph, t, sources=sources, engine=options.engine)
         of_rows = items if sources is None else [items[v] for v in sources]
@@ -198,22 +166,23 @@ _CHANGES_EXAMPLES = """\
 """
 _KINDS = ["cut", "weakened", "strengthened", "switched on"]
 
-
-def _changes_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", metavar="FILE", help="a coupling written by `cotherm couple`")
-    kind = choice(_KINDS, "only these edges (all that changed)")
-    add(parser, out("the edges: .csv"), VIEW, {"--kind": kind}, JSON)
+_CHANGES_OPTIONS = (
+    declare.file("a coupling written by `cotherm couple`"),
+    declare.out("the edges: .csv"),
+    declare.VIEW,
+    {"--kind": declare.choice(_KINDS, "only these edges (all that changed)")},
+)
 
 
 def _changes(options: argparse.Namespace) -> None:
     place = outputs.free_place(options.out, (".csv",), force=options.force)
-    result = read_coupling(options.file)
-    names = view_names(result.graphs)
-    wanted = range(len(names)) if options.view is None else [view_number(options.view, names)]
+    result = inputs.read_coupling(options.file)
+    names = inputs.view_names(result.graphs)
+    wanted = range(len(names)) if options.view is None else [inputs.view_number(options.view, names)]
     kinds = _KINDS if options.kind is None else [options.kind]
     rows, counts, found = [], [], result.changes()
     for k in wanted:
-        changes, items = found[k], items_of(result.originals[k])
+        changes, items = found[k], inputs.items_of(result.originals[k])
         chosen = np.flatnonzero(np.isin(changes.kind, kinds))
         chosen = chosen[np.argsort(-np.abs(changes.after - changes.before)[chosen], kind="stable")]
         for e in chosen.tolist():
@@ -221,11 +190,9 @@ def _changes(options: argparse.Namespace) -> None:
             rows.append((names[k], items[changes.i[e]], items[changes.j[e]], *weights, str(changes.kind[e])))
         counts.append({"view": names[k], **{kind: int(np.sum(changes.kind == kind)) for kind in kinds}})
     titles = ("view", "source", "target", "before", "after", "change")
-    outputs.write(place, outputs.csv_bytes(titles, rows), force=options.force)
-    table = outputs.table_text(
-        ["view", *kinds], [[str(one["view"]), *(str(one[kind]) for kind in kinds)] for one in counts]
-    )
-    outputs.say_written({"out": str(place), "changes": counts}, table, [place], as_json=options.json)
+    cells = [[str(one["view"]), *(str(one[kind]) for kind in kinds)] for one in counts]
+    table = outputs.table_text(["view", *kinds], cells)
+    outputs.deliver(options, {place: csv_bytes(titles, rows)}, {"changes": counts}, table)
 
 
 _INFO = """\
@@ -237,23 +204,18 @@ _INFO_EXAMPLES = """\
   cotherm info coupled.npz
   cotherm info images.csv --json
 """
-
-
-def _info_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", metavar="FILE", help="any file that cotherm reads or writes, or a directory of shards")
-    add_headers(parser)
-    add(parser, JSON)
+_INFO_OPTIONS = (declare.file("any file that cotherm reads or writes, or a directory of shards"), declare.HEADERS)
 
 
 def _info(options: argparse.Namespace) -> None:
-    report, text = about_file(options.file, read_headers(options))
+    report, text = about_file(options.file, inputs.read_headers(options))
     outputs.say(report, text, as_json=options.json)
 
 
 COMMANDS = {
-    "graph": Command(_GRAPH, _GRAPH_EXAMPLES, _graph_options, _graph),
-    "functions": Command(_FUNCTIONS, _FUNCTIONS_EXAMPLES, _functions_options, _functions),
-    "distances": Command(_DISTANCES, _DISTANCES_EXAMPLES, _distances_options, _distances),
-    "changes": Command(_CHANGES, _CHANGES_EXAMPLES, _changes_options, _changes),
-    "info": Command(_INFO, _INFO_EXAMPLES, _info_options, _info),
+    "graph": declare.Command(_GRAPH, _GRAPH_EXAMPLES, _GRAPH_OPTIONS, _graph),
+    "functions": declare.Command(_FUNCTIONS, _FUNCTIONS_EXAMPLES, _FUNCTIONS_OPTIONS, _functions),
+    "distances": declare.Command(_DISTANCES, _DISTANCES_EXAMPLES, _DISTANCES_OPTIONS, _distances),
+    "changes": declare.Command(_CHANGES, _CHANGES_EXAMPLES, _CHANGES_OPTIONS, _changes),
+    "info": declare.Command(_INFO, _INFO_EXAMPLES, _INFO_OPTIONS, _info),
 }

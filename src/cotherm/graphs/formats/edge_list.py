@@ -26,6 +26,7 @@ from cotherm.io.cells import is_finite
 from cotherm.io.text import (
     LineReader,
     as_integers,
+    csv_bytes,
     excerpt,
     line_at,
     number_blocks,
@@ -62,12 +63,8 @@ def render_named(graph: Graph) -> bytes:
     """The edges between names of vertices; vertices without edges are not in it."""
     assert graph.vertex_names is not None
     names = graph.vertex_names.tolist()
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(("source", "target", "weight"))
     rows = zip(graph.i.tolist(), graph.j.tolist(), graph.w.tolist(), strict=True)
-    writer.writerows((names[i], names[j], repr(w)) for i, j, w in rows)
-    return text.getvalue().encode("utf-8", "backslashreplace")
+    return csv_bytes(("source", "target", "weight"), ((names[i], names[j], w) for i, j, w in rows))
 
 
 class Form(NamedTuple):

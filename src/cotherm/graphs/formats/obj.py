@@ -64,7 +64,7 @@ def _joined(parts: list[NDArray[Any]]) -> NDArray[Any]:
 def _sorted(lines: Lines) -> tuple[Lines, Lines]:
     """The lines of vertices (v) and of faces (f)."""
     found: dict[str, Lines] = {"v": Lines([], []), "f": Lines([], [])}
-    for k, (row, number) in enumerate(zip(*lines, strict=True)):
+    for k, (row, number) in enumerate(zip(lines.rows, lines.numbers, strict=True)):
         word, *rest = row.split(None, 1)
         if word in found and rest:
             found[word].rows.append(rest[0])
@@ -92,6 +92,6 @@ def _face(content: LineReader, k: int) -> Lines:
     for lines in content.blocks():
         faces = _sorted(lines)[1]
         if k < len(faces.rows):
-            return Lines([faces.rows[k]], [faces.numbers[k]])
+            return faces.find(k)
         k -= len(faces.rows)
     raise IndexError(k)

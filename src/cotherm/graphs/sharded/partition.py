@@ -117,7 +117,7 @@ def _near_each_other(ranks: Ranks, part: Indices, sequence: Ints, starts: Ints, 
         for k in dealt(parts, ranks):
             vertices = sequence[int(starts[k]) : int(starts[k + 1])]
             mine.append(vertices[_cuthill_mckee(len(vertices), buckets.take(k))])
-    return ranks.rows(np.concatenate(mine))
+    return np.concatenate(ranks.gather(np.concatenate(mine)))
 
 
 def _cuthill_mckee(n: int, edges: NDArray[Any]) -> Ints:

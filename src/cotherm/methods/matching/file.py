@@ -7,8 +7,6 @@ The arrays: ``header``, the text ``cotherm match`` and a JSON object with everyt
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 import os
 from collections.abc import Sequence
@@ -24,7 +22,7 @@ from cotherm.arrays import Floats, Ints
 from cotherm.errors import CothermError
 from cotherm.heat.spectrum import Spectrum
 from cotherm.io import archive, atomic
-from cotherm.io.text import excerpt
+from cotherm.io.text import csv_bytes, excerpt
 from cotherm.methods.matching.result import STATUSES, Match
 
 _MARK = "cotherm match"
@@ -61,14 +59,12 @@ def content(match: Match, place: Path) -> bytes:
 
 def table(match: Match, source: Sequence[str] | None = None, target: Sequence[str] | None = None) -> bytes:
     """The vertices by number, or by the names that are given; agreement that was not judged is left empty."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(("source", "target", "agreement", "round_trip"))
-    rows = zip(match.hard.tolist(), match.agreement.tolist(), match.round_trip.tolist(), strict=True)
-    for v, (w, a, r) in enumerate(rows):
+    rows = []
+    found = zip(match.hard.tolist(), match.agreement.tolist(), match.round_trip.tolist(), strict=True)
+    for v, (w, a, r) in enumerate(found):
         ends = (v if source is None else source[v], w if target is None else target[w])
-        writer.writerow((*ends, "" if math.isnan(a) else f"{a:.6g}", f"{r:.6g}"))
-    return text.getvalue().encode("utf-8", "backslashreplace")
+        rows.append((*ends, "" if math.isnan(a) else f"{a:.6g}", f"{r:.6g}"))
+    return csv_bytes(("source", "target", "agreement", "round_trip"), rows)
 
 
 def render(match: Match) -> bytes:
