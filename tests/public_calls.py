@@ -49,7 +49,7 @@ LEFT_OUT: dict[str, str] = {
     "CothermWarning": "a warning, made by the package",
     "Ranks": "the processes of MPI, which have no arguments",
     "Ranks.gather": "takes any value",
-    **dict.fromkeys(("Ranks.sum", "Ranks.most", "Ranks.rows", "Ranks.place"), "what ranks tell each other"),
+    **dict.fromkeys(("Ranks.sum", "Ranks.most"), "what ranks tell each other"),
     "Ranks.share": "takes any value",
     "Coupling.view": "opens a browser; make_page has the same arguments",
     **dict.fromkeys(

@@ -262,6 +262,14 @@ def test_distances_of_many_items_are_estimated(monkeypatch: pytest.MonkeyPatch) 
     assert np.corrcoef(found.ravel(), exact.ravel())[0, 1] > 0.98
 
 
+@pytest.mark.parametrize("weight", [1e-300, 1.0, 1e300])
+@pytest.mark.parametrize("moment", [0.0, 1e-300, 1.0, 1e300])
+def test_distances_are_numbers_where_no_heat_reaches_a_view(weight: float, moment: float) -> None:
+    first = ct.Graph(4, [0, 1, 2], [1, 2, 3], [weight, 0.5 * weight, weight])
+    common = ct.common_graph([first, ct.Graph(3, [0, 1], [1, 2], [1.0, 1e-10])], pairs=[[0, 1, 2], [0, 1, 2]])
+    assert np.isfinite(common.distances(moment)).all()
+
+
 def test_printed_in_one_line() -> None:
     text = str(ct.common_graph(views(), TABLE))
     assert text.startswith("Common graph of 3 views: 11 items, 6 of them in several views, ")

@@ -55,4 +55,8 @@ def _relative_heat(graph: Graph, here: NDArray[np.bool_], t: float) -> list[Floa
         masked = [np.where(inside[:, np.newaxis], functions, 0.0) for inside in here.T]
         parts = [flow(graph, one, times, "auto", _ROUGHLY)[0] for one in masked]
     views = zip(parts, amounts.T, strict=True)
-    return [part / np.maximum(amount, np.finfo(float).tiny)[:, np.newaxis] for part, amount in views]
+    # Less heat than the flow is accurate to is rounding, which must not be blown up.
+    return [
+        np.divide(part, amount[:, np.newaxis], out=np.zeros_like(part), where=amount[:, np.newaxis] > _ROUGHLY)
+        for part, amount in views
+    ]
