@@ -67,7 +67,7 @@ class CothermError(ValueError):
     ...     ct.Graph(2, [0], [1], [-1.0])
     ... except ct.CothermError as error:
     ...     print(error)
-    w: -1.0 on edge 0 (0, 1); 1 negative weight(s); needed: weights >= 0.
+    w: -1.0 on edge 0 (0, 1) (1 such); needed: weights >= 0.
     """
 
     def __init__(

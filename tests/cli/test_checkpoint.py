@@ -51,7 +51,9 @@ def weights(place: str) -> list[bytes]:
 def test_a_signal_and_the_same_command_again(name: str, code: int, command: list[str]) -> None:
     cli.main([*command, "expected.npz"])
     again = [*command, "found.npz", "--checkpoint", "run.ckpt"]
-    sent = [sys.executable, "-c", f"import signal; signal.signal(signal.SIGHUP, signal.SIG_DFL)\n{PROGRAM}", name]
+    # As in a terminal: nohup and background jobs of shells ignore these.
+    defaults = "signal.signal(signal.SIGHUP, signal.SIG_DFL); signal.signal(signal.SIGINT, signal.default_int_handler)"
+    sent = [sys.executable, "-c", f"import signal; {defaults}\n{PROGRAM}", name]
     ended = subprocess.run([*sent, *again], capture_output=True, text=True, check=False, timeout=120)
     assert ended.returncode == code == 128 + getattr(signal, name)
     assert "the same command goes on from run.ckpt" in ended.stderr

@@ -134,8 +134,10 @@ def test_other_threads_are_left_alone() -> None:
     assert found == [signal.getsignal(signal.SIGTERM)]
 
 
+# Background jobs of shells ignore interrupts; this one is as in a terminal.
 COUPLER = """
-import os, sys, time
+import os, signal, sys, time
+signal.signal(signal.SIGINT, signal.default_int_handler)
 from cotherm import cli
 from cotherm.progress import Meter
 

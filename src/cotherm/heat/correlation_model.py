@@ -52,10 +52,12 @@ class CorrelationModel:
         return self.engine.vertex_rows(self.pattern, self.F)
 
     def at(self, u: Array, *, gradient: bool = False) -> Correlation:
-        """``gradient``: it will be asked for, too. Of a part of a graph there is no decomposition."""
-        if isinstance(self.graph, Graph) and self.graph.n <= limits.SPECTRAL_CORRELATION:
-            return _SpectralCorrelation(self, u)
-        return (_BothByChebyshev if gradient else _ChebyshevCorrelation)(self, u)
+        """Q at some weights; with ``gradient`` as descents by gradients alone need it, less accurate and sooner."""
+        if gradient:
+            return _BothByChebyshev(self, u)
+        # Of a part of a graph there is no decomposition.
+        small = isinstance(self.graph, Graph) and self.graph.n <= limits.SPECTRAL_CORRELATION
+        return (_SpectralCorrelation if small else _ChebyshevCorrelation)(self, u)
 
 
 class Correlation(ABC):
@@ -143,6 +145,8 @@ class _SpectralCorrelation(Correlation):
 class _ChebyshevCorrelation(Correlation):
     """Q by Chebyshev series on the engine."""
 
+    _exact, _derivative = EXACT, DERIVATIVE
+
     def __init__(self, model: CorrelationModel, u: Array) -> None:
         super().__init__(model)
         self._matrix = require_bound(model.engine.laplacian(model.pattern, u))
@@ -150,13 +154,13 @@ class _ChebyshevCorrelation(Correlation):
     def values(self) -> Floats:
         model = self._model
         a, b = model.pairs
-        half = chebyshev_flow(self._matrix, model.engine_functions, 0.5 * model.times, EXACT)
+        half = chebyshev_flow(self._matrix, model.engine_functions, 0.5 * model.times, self._exact)
         Q = model.engine.to_numpy(half.transpose(0, 2, 1) @ half)
         return np.ravel(Q[:, a, b] * model.scale)
 
     def _batches(self) -> list[Batch]:
         # A larger bound makes longer series.
-        return derivative_batches(self._model.times, self._matrix.bound, DERIVATIVE, grid=1.1)
+        return derivative_batches(self._model.times, self._matrix.bound, self._derivative, grid=1.1)
 
     def _terms(self, batch: Batch) -> Array:
         model = self._model
@@ -165,6 +169,8 @@ class _ChebyshevCorrelation(Correlation):
 
 class _BothByChebyshev(_ChebyshevCorrelation):
     """Q and the terms of its derivative by one recurrence, where the terms are one batch."""
+
+    _exact, _derivative = 1e-11, 1e-8
 
     def __init__(self, model: CorrelationModel, u: Array) -> None:
         super().__init__(model, u)
@@ -176,7 +182,7 @@ class _BothByChebyshev(_ChebyshevCorrelation):
             return super().values()
         (batch,), model, matrix = batches, self._model, self._matrix
         F, times, (a, b) = model.engine_functions, 0.5 * model.times, model.pairs
-        tails = tail_tolerances(matrix, F, times, EXACT)
+        tails = tail_tolerances(matrix, F, times, self._exact)
         heat, terms = exponential_coefficients(times, batch.bound, tails), batch.series()
         table = np.zeros((max(len(heat), len(terms)), len(times) + batch.terms))
         table[: len(heat), : len(times)], table[: len(terms), len(times) :] = heat, terms
