@@ -82,7 +82,9 @@ def failed(name: str) -> subprocess.CompletedProcess[str]:
     return done
 
 
-@pytest.mark.parametrize(("name", "argument"), [("unequal_weights", "graphs"), ("unequal_alpha", "alpha")])
+@pytest.mark.parametrize(
+    ("name", "argument"), [("unequal_weights", "weights of graphs[0]"), ("unequal_alpha", "alpha")]
+)
 def test_unequal_inputs_end_all_ranks(name: str, argument: str) -> None:
     told = failed(name).stderr
     assert told.count("CothermError: ") == 1 or told.count("SharedError: ") == 1, told
